@@ -1,0 +1,37 @@
+//! What the tape keeps and what it computes again.
+
+use std::fmt::Debug;
+
+use crate::op::{MoveOp, Op};
+
+/// Decides which ops are computed again in the backward pass instead of keeping their results.
+pub trait Strategy: Clone + Copy + Debug + Send + Sync + 'static {
+    /// Whether the result of this op is computed again where the backward pass reads it.
+    fn recomputes<T>(op: &Op<T>) -> bool;
+}
+
+/// Keeps every value that the backward pass reads.
+#[derive(Clone, Copy, Debug)]
+pub struct NoCheckpointing;
+
+/// Keeps the results of ops that are bound by computation (products, convolutions, reductions) and computes those that
+/// are bound by memory again. Gradients are the same; less is kept, a little more is computed.
+#[derive(Clone, Copy, Debug)]
+pub struct BalancedCheckpointing;
+
+impl Strategy for NoCheckpointing {
+    fn recomputes<T>(_: &Op<T>) -> bool {
+        false
+    }
+}
+
+impl Strategy for BalancedCheckpointing {
+    fn recomputes<T>(op: &Op<T>) -> bool {
+        match op {
+            Op::Unary(..) | Op::Binary(..) | Op::Cast(..) => true,
+            // Views cost nothing to keep where the base is kept anyway; padding and repeating copy.
+            Op::Move(op, _) => !matches!(op, MoveOp::Repeat(_)),
+            _ => false,
+        }
+    }
+}

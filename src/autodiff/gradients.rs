@@ -1,0 +1,143 @@
+//! The result of a backward pass.
+
+use std::collections::{BTreeMap, HashMap};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::backend::{Backend, BackendTypes, PlainBackend, Reach, SyncState, Synced};
+use crate::collective::ParamId;
+use crate::error::Error;
+use crate::raw::Raw;
+
+/// The identity of a leaf; clones of a leaf share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LeafId(u64);
+
+impl LeafId {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        LeafId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Gradients by leaf, and which leaves are parameters that a group trains together.
+pub struct GradientSet<B: ?Sized + BackendTypes> {
+    pub(crate) device: B::Device,
+    pub(crate) by_leaf: HashMap<LeafId, B::Primitive>,
+    pub(crate) params: BTreeMap<ParamId, LeafId>,
+}
+
+impl<B: Backend> GradientSet<B> {
+    pub(crate) fn new(device: B::Device) -> Self {
+        GradientSet {
+            device,
+            by_leaf: HashMap::new(),
+            params: BTreeMap::new(),
+        }
+    }
+
+    /// Adds to the gradient of a leaf.
+    pub(crate) fn insert(&mut self, leaf: LeafId, param: Option<ParamId>, grad: Raw<B>) -> Result<(), Error> {
+        let total = match self.by_leaf.remove(&leaf) {
+            Some(other) => Raw::<B>::new(other).add(grad)?,
+            None => grad,
+        };
+        self.by_leaf.insert(leaf, total.into_primitive());
+        if let Some(param) = param {
+            self.params.insert(param, leaf);
+        }
+        Ok(())
+    }
+}
+
+impl<B: ?Sized + BackendTypes> Clone for GradientSet<B> {
+    fn clone(&self) -> Self {
+        GradientSet {
+            device: self.device.clone(),
+            by_leaf: self.by_leaf.clone(),
+            params: self.params.clone(),
+        }
+    }
+}
+
+/// The gradients of a backward pass. `S` says whether they are the same on every member of the group: only those reach
+/// an optimizer.
+pub struct Gradients<B: PlainBackend, S> {
+    pub(crate) set: GradientSet<B>,
+    state: PhantomData<S>,
+}
+
+/// What `backward` gives on backend `B`: synchronised gradients on a local one, unsynchronised ones on others.
+pub type AfterBackward<B> = <<B as Backend>::Reach as Reach<<B as Backend>::Plain>>::AfterBackward;
+
+/// Gradients that an optimizer may step with.
+#[diagnostic::on_unimplemented(
+    message = "these gradients are not synchronised between the members of the group",
+    label = "`{Self}` gradients",
+    note = "call `.sync()?` first"
+)]
+pub trait ReadyToStep: SyncState {}
+impl ReadyToStep for Synced {}
+
+impl<B: PlainBackend, S: SyncState> Gradients<B, S> {
+    pub(crate) fn from_set(set: GradientSet<B>) -> Self {
+        Gradients {
+            set,
+            state: PhantomData,
+        }
+    }
+
+    /// Makes the gradients of distributed parameters the same on every member of the group: their mean. Parameters that
+    /// this member did not use count as zeros. Free on a local backend.
+    ///
+    /// # Errors
+    /// If a member is missing, or does something else.
+    pub fn sync(self) -> Result<Gradients<B, Synced>, Error> {
+        B::Reach::sync(self.set).map(Gradients::from_set)
+    }
+
+    /// Adds the gradients of another backward pass, such as that of the next micro-batch.
+    ///
+    /// # Errors
+    /// If the backend fails.
+    pub fn accumulate(mut self, other: Self) -> Result<Self, Error> {
+        let params: HashMap<LeafId, ParamId> = other
+            .set
+            .params
+            .into_iter()
+            .map(|(param, leaf)| (leaf, param))
+            .collect();
+        for (leaf, grad) in other.set.by_leaf {
+            self.set
+                .insert(leaf, params.get(&leaf).cloned(), Raw::new(grad))?;
+        }
+        Ok(self)
+    }
+
+    /// The number of leaves that have a gradient.
+    pub fn len(&self) -> usize {
+        self.set.by_leaf.len()
+    }
+
+    /// Whether no leaf has a gradient.
+    pub fn is_empty(&self) -> bool {
+        self.set.by_leaf.is_empty()
+    }
+}
+
+impl<B: PlainBackend, S> Clone for Gradients<B, S> {
+    fn clone(&self) -> Self {
+        Gradients {
+            set: self.set.clone(),
+            state: PhantomData,
+        }
+    }
+}
+
+impl<B: PlainBackend, S> std::fmt::Debug for Gradients<B, S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gradients")
+            .field("leaves", &self.set.by_leaf.len())
+            .finish()
+    }
+}

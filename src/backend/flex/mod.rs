@@ -1,0 +1,104 @@
+//! `Flex`: the default backend, in pure Rust.
+//!
+//! Movement ops give views; every other op writes a fresh contiguous buffer, or the buffer of an operand that nobody
+//! else holds.
+
+use crate::backend::{Backend, BackendTypes, Local, LocalBackend, PlainBackend, Readable, Supports};
+use crate::data::TensorData;
+use crate::element::{DType, Element};
+use crate::error::{Error, Name};
+use crate::op::{CreateOp, IndexOp, Meta, Op};
+
+mod conv;
+mod create;
+mod elementwise;
+mod fused;
+mod index;
+mod matmul;
+mod movement;
+mod pool;
+mod reduce;
+mod sort;
+mod storage;
+
+pub use storage::{FlexDevice, FlexTensor};
+
+/// The default backend: pure Rust, on the CPU, for every element type.
+#[derive(Clone, Copy, Debug)]
+pub struct Flex;
+
+impl BackendTypes for Flex {
+    type Device = FlexDevice;
+    type Primitive = FlexTensor;
+}
+
+impl<E: Element> Supports<E> for Flex {}
+
+#[diagnostic::do_not_recommend]
+impl PlainBackend for Flex {}
+
+#[diagnostic::do_not_recommend]
+impl LocalBackend for Flex {}
+
+impl Backend for Flex {
+    type Plain = Self;
+    type Reach = Local;
+
+    fn name(_: &FlexDevice) -> Name {
+        "Flex".into()
+    }
+    fn dtypes(_: &FlexDevice) -> &[DType] {
+        DType::ALL
+    }
+    fn device(x: &FlexTensor) -> FlexDevice {
+        x.device().clone()
+    }
+    fn same_device(_: &FlexTensor, _: &FlexTensor) -> bool {
+        true
+    }
+    fn create(op: CreateOp, meta: &Meta, device: &FlexDevice) -> Result<FlexTensor, Error> {
+        Ok(create::create(op, meta, device))
+    }
+    fn upload(data: TensorData, device: &FlexDevice) -> Result<FlexTensor, Error> {
+        let (buffer, shape) = data.into_parts();
+        Ok(FlexTensor::new(buffer, shape, device.clone()))
+    }
+    fn execute(op: Op<FlexTensor>, meta: &Meta) -> Result<FlexTensor, Error> {
+        Ok(match op {
+            Op::Unary(op, x) => elementwise::unary(op, x),
+            Op::Binary(op, a, b) => elementwise::binary(op, a, b, meta)?,
+            Op::Compare(op, a, b) => elementwise::compare(op, a, b, meta),
+            Op::Reduce(op, x, axes) => reduce::reduce(op, x, &axes, meta),
+            Op::Scan(op, x, axis) => reduce::scan(op, x, axis),
+            Op::Move(op, x) => movement::movement(op, x, meta),
+            Op::Cat(xs, axis) => movement::cat(xs, axis, meta),
+            Op::Index(op) => match *op {
+                IndexOp::Where {
+                    cond,
+                    on_true,
+                    on_false,
+                } => elementwise::choose(cond, on_true, on_false, meta),
+                IndexOp::ArgSort { x, axis, descending } => sort::argsort(x, axis, descending),
+                IndexOp::TopK { x, axis, k, largest } => sort::topk(x, axis, k, largest),
+                op => index::index(op, meta)?,
+            },
+            Op::Matmul(a, b) => matmul::matmul(a, b, meta),
+            Op::Conv(op) => conv::conv(*op, meta),
+            Op::Pool(op, x) => pool::pool(*op, x, meta),
+            Op::Cast(dtype, x) => elementwise::cast(x, dtype),
+            Op::Fused(op) => fused::fused(*op, meta)?,
+        })
+    }
+    fn to_device(x: FlexTensor, device: &FlexDevice) -> Result<FlexTensor, Error> {
+        Ok(x.with_device(device.clone()))
+    }
+    fn sync(_: &FlexDevice) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl Readable for Flex {
+    fn into_data(x: FlexTensor) -> Result<TensorData, Error> {
+        x.into_data()
+    }
+}

@@ -1,0 +1,94 @@
+//! How far a backend reaches: alone, or into a group of replicas. Each marker carries its own evidence, so that a
+//! backend can neither claim what it has no operations for, nor have operations that it does not claim.
+
+use crate::autodiff::GradientSet;
+use crate::backend::{Backend, PlainBackend};
+use crate::collective::CollectiveBackend;
+use crate::error::Error;
+
+/// A backend that works alone.
+#[derive(Clone, Copy, Debug)]
+pub enum Local {}
+
+/// A backend that works in a group; it implements [`CollectiveBackend`].
+#[derive(Clone, Copy, Debug)]
+pub enum Collective {}
+
+/// A backend whose device decides at run time.
+#[derive(Clone, Copy, Debug)]
+pub enum Unproven {}
+
+/// The proof that backend `B` reaches as far as the marker says, for the plain backend: decorators with gradients never
+/// enter it.
+#[diagnostic::on_unimplemented(
+    message = "`{B}` claims `{Self}` without its evidence",
+    label = "the marker needs the operations",
+    note = "`Collective` needs `impl CollectiveBackend for {B}`; a backend without it is `Local`"
+)]
+pub trait Reach<B: ?Sized>: Sized {
+    /// Whether gradients leave `backward` synchronised.
+    type AfterBackward: SyncState;
+
+    /// Synchronises gradients between the members of the device's group.
+    ///
+    /// # Errors
+    /// If the group fails.
+    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    where
+        B: PlainBackend;
+}
+
+impl<B: Backend<Reach = Local>> Reach<B> for Local {
+    type AfterBackward = Synced;
+    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    where
+        B: PlainBackend,
+    {
+        Ok(gradients)
+    }
+}
+
+impl<B: CollectiveBackend> Reach<B> for Collective {
+    type AfterBackward = Unsynced;
+    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    where
+        B: PlainBackend,
+    {
+        crate::collective::sync_gradients(gradients)
+    }
+}
+
+impl<B: DynBackend> Reach<B> for Unproven {
+    type AfterBackward = Unsynced;
+    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    where
+        B: PlainBackend,
+    {
+        B::sync_gradients(gradients)
+    }
+}
+
+/// A backend whose device knows at run time whether it is in a group.
+pub trait DynBackend: Backend<Reach = Unproven> {
+    /// Synchronises gradients if the device is in a group.
+    ///
+    /// # Errors
+    /// If the group fails.
+    fn sync_gradients(gradients: GradientSet<Self>) -> Result<GradientSet<Self>, Error>
+    where
+        Self: PlainBackend;
+}
+
+/// Whether gradients are synchronised between the members of a group.
+pub trait SyncState: Send + Sync + 'static {}
+
+/// Gradients that every member of the group has alike.
+#[derive(Clone, Copy, Debug)]
+pub enum Synced {}
+
+/// Gradients of one member's share.
+#[derive(Clone, Copy, Debug)]
+pub enum Unsynced {}
+
+impl SyncState for Synced {}
+impl SyncState for Unsynced {}

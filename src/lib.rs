@@ -1,0 +1,37 @@
+//! Tensors whose misuse does not compile.
+
+pub mod autodiff;
+pub mod backend;
+pub mod collective;
+mod data;
+mod element;
+mod error;
+pub mod op;
+pub mod raw;
+mod shape;
+mod tensor;
+
+pub use autodiff::{
+    Autodiff, AutodiffBackend, BalancedCheckpointing, Gradients, NoCheckpointing, ReadyToStep,
+};
+pub use backend::flex::{Flex, FlexDevice};
+pub use backend::{
+    Backend, Collective, Device, Local, LocalBackend, PlainBackend, Readable, Supports, Synced, Unproven,
+    Unsynced,
+};
+pub use collective::{CollectiveBackend, ParamId};
+pub use data::{Buffer, TensorData};
+pub use element::{DType, Element, FloatElement, IntElement, NumericElement, Scalar};
+pub use error::{Error, Name};
+pub use half::{bf16, f16};
+pub use shape::{Dims, Shape};
+pub use tensor::{Operand, Tensor};
+
+/// What model code needs.
+pub mod prelude {
+    pub use crate::{
+        Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Element, Flex,
+        FloatElement, IntElement, NoCheckpointing, NumericElement, ParamId, PlainBackend, Readable, Supports,
+        Tensor, TensorData,
+    };
+}

@@ -1,0 +1,211 @@
+//! Tensors of one backend with run-time rank and element type: the composites are written here, once, for the typed
+//! tensors, the fused ops' lowerings, the gradients and run-time dispatch. Every call returns a `Result`.
+
+use std::fmt;
+
+use crate::backend::{Backend, BackendTypes, Readable};
+use crate::data::TensorData;
+use crate::element::{DType, Element, Scalar};
+use crate::error::Error;
+use crate::op::{self, Arg, CreateOp, HasMeta, Op};
+use crate::shape::Shape;
+
+mod elementwise;
+mod index;
+mod linear;
+mod movement;
+mod reduce;
+
+/// A tensor of backend `B` whose rank and element type are known at run time only.
+///
+/// ```
+/// use keyway::{Flex, raw::Raw, DType, TensorData};
+/// let x = Raw::<Flex>::from_data(TensorData::new(vec![1.0f32, 4.0], [2])?, &Default::default())?;
+/// assert_eq!(x.sqrt()?.into_data()?.as_slice::<f32>()?, &[1.0, 2.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+pub struct Raw<B: BackendTypes>(B::Primitive);
+
+impl<B: Backend> Raw<B> {
+    /// Wraps a backend's tensor.
+    pub fn new(primitive: B::Primitive) -> Self {
+        Raw(primitive)
+    }
+
+    /// The backend's tensor.
+    pub fn into_primitive(self) -> B::Primitive {
+        self.0
+    }
+
+    /// The backend's tensor.
+    pub fn primitive(&self) -> &B::Primitive {
+        &self.0
+    }
+
+    /// Executes an op of the vocabulary.
+    ///
+    /// # Errors
+    /// What [`op::run`] returns.
+    pub fn run(op: Op<Raw<B>>) -> Result<Self, Error> {
+        op::run::<B>(op.map(|x| x.0)).map(Raw)
+    }
+
+    /// Creates a tensor.
+    ///
+    /// # Errors
+    /// What [`op::infer_create`] finds wrong, an element type that the device does not hold, or what the backend reports.
+    pub fn create(
+        op: CreateOp,
+        shape: impl Into<Shape>,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Self, Error> {
+        held::<B>(dtype, device)?;
+        let meta = op::infer_create(&op, shape.into(), dtype)?;
+        B::create(op, &meta, device).map(Raw)
+    }
+
+    /// A tensor of one value.
+    ///
+    /// # Errors
+    /// As [`Raw::create`].
+    pub fn full(
+        shape: impl Into<Shape>,
+        value: impl Into<Scalar>,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Self, Error> {
+        Self::create(CreateOp::Full(value.into()), shape, dtype, device)
+    }
+
+    /// A tensor of the shape, element type and device of this one, of one value.
+    ///
+    /// # Errors
+    /// As [`Raw::create`].
+    pub fn full_like(&self, value: impl Into<Scalar>) -> Result<Self, Error> {
+        Self::full(self.shape().clone(), value, self.dtype(), &self.device())
+    }
+
+    /// `0..len` as `i32`, on the device of this tensor.
+    ///
+    /// # Errors
+    /// As [`Raw::create`].
+    pub fn arange_like(&self, len: usize) -> Result<Self, Error> {
+        let op = CreateOp::Arange {
+            start: Scalar::Int(0),
+            step: Scalar::Int(1),
+        };
+        Self::create(op, [len], DType::I32, &self.device())
+    }
+
+    /// Takes values from the host.
+    ///
+    /// # Errors
+    /// If the device does not hold the element type, or fails.
+    pub fn from_data(data: TensorData, device: &B::Device) -> Result<Self, Error> {
+        held::<B>(data.dtype(), device)?;
+        B::upload(data, device).map(Raw)
+    }
+
+    /// Reads the values back.
+    ///
+    /// # Errors
+    /// If the device failed.
+    pub fn into_data(self) -> Result<TensorData, Error>
+    where
+        B: Readable,
+    {
+        B::into_data(self.0)
+    }
+
+    /// Where the tensor lives.
+    pub fn device(&self) -> B::Device {
+        B::device(&self.0)
+    }
+
+    /// Moves the tensor to another device of this backend.
+    ///
+    /// # Errors
+    /// If a device fails.
+    pub fn to_device(self, device: &B::Device) -> Result<Self, Error> {
+        B::to_device(self.0, device).map(Raw)
+    }
+
+    /// The shape.
+    pub fn shape(&self) -> &Shape {
+        self.0.shape()
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape().rank()
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.0.dtype()
+    }
+
+    /// Converts to another element type; float to int as Rust's `as`, anything to bool as "is not zero".
+    ///
+    /// # Errors
+    /// If the device does not hold the element type.
+    pub fn cast(self, dtype: DType) -> Result<Self, Error> {
+        if dtype == self.dtype() {
+            return Ok(self);
+        }
+        held::<B>(dtype, &self.device())?;
+        op::run::<B>(Op::Cast(dtype, self.0)).map(Raw)
+    }
+}
+
+impl<B: BackendTypes> Clone for Raw<B> {
+    fn clone(&self) -> Self {
+        Raw(self.0.clone())
+    }
+}
+
+impl<B: BackendTypes> fmt::Debug for Raw<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<B: BackendTypes> HasMeta for Raw<B> {
+    fn shape(&self) -> &Shape {
+        self.0.shape()
+    }
+    fn dtype(&self) -> DType {
+        self.0.dtype()
+    }
+}
+
+impl<B: BackendTypes> From<Raw<B>> for Arg<Raw<B>> {
+    fn from(x: Raw<B>) -> Self {
+        Arg::Tensor(x)
+    }
+}
+
+impl<B: BackendTypes, E: Element> From<E> for Arg<Raw<B>> {
+    fn from(value: E) -> Self {
+        Arg::Scalar(value.to_scalar())
+    }
+}
+
+impl<B: BackendTypes> From<Scalar> for Arg<Raw<B>> {
+    fn from(value: Scalar) -> Self {
+        Arg::Scalar(value)
+    }
+}
+
+fn held<B: Backend>(dtype: DType, device: &B::Device) -> Result<(), Error> {
+    let supported = B::dtypes(device);
+    if supported.contains(&dtype) {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        backend: B::name(device),
+        got: dtype,
+        supported: supported.to_vec(),
+    })
+}
