@@ -16,7 +16,8 @@ use keyway::{Error, Group, Mesh};
 /// One step of gradient descent on `sum(gather(exp(x w + b)))`; gives the new weights.
 fn step<B: PlainBackend + Readable>(share: f32, device: &B::Device) -> Result<Vec<f32>, Error> {
     let x = Tensor::<Autodiff<B>, 2>::from_array([[share, 1.0], [0.5, -0.25]], device);
-    let w = Tensor::<Autodiff<B>, 2>::from_array([[0.5, 0.25, -1.0], [1.0, -0.5, 2.0]], device).require_grad();
+    let w =
+        Tensor::<Autodiff<B>, 2>::from_array([[0.5, 0.25, -1.0], [1.0, -0.5, 2.0]], device).require_grad();
     let b = Tensor::<Autodiff<B>, 2>::full([1, 3], 0.125, device).require_grad();
     let picks = Tensor::<Autodiff<B>, 2, i32>::from_array([[0, 2, 2], [1, 1, 0]], device);
     let loss = (x.matmul(w.clone()) + b.clone()).exp().gather(1, picks).sum();
@@ -32,18 +33,23 @@ fn expected() -> Vec<f32> {
 #[test]
 fn gradients_are_those_of_the_formula() {
     // d/dw of exp(h) picked with multiplicities m is xᵀ (m exp(h)), d/db its sum over rows.
-    let (x, w) = ([[2.0f64, 1.0], [0.5, -0.25]], [[0.5, 0.25, -1.0], [1.0, -0.5, 2.0]]);
+    let (x, w) = (
+        [[2.0f64, 1.0], [0.5, -0.25]],
+        [[0.5, 0.25, -1.0], [1.0, -0.5, 2.0]],
+    );
     let multiplicity = [[1.0, 0.0, 2.0], [1.0, 2.0, 0.0]];
-    let grad_h = |r: usize, c: usize| {
-        multiplicity[r][c] * (x[r][0] * w[0][c] + x[r][1] * w[1][c] + 0.125f64).exp()
-    };
+    let grad_h =
+        |r: usize, c: usize| multiplicity[r][c] * (x[r][0] * w[0][c] + x[r][1] * w[1][c] + 0.125f64).exp();
     let updated = (0..6).map(|i| {
         let (k, c) = (i / 3, i % 3);
         let slope: f64 = (0..2).map(|r| (x[r][k] + 1.0) * grad_h(r, c)).sum();
         w[k][c] - 0.1 * slope
     });
     for (got, expected) in expected().into_iter().zip(updated) {
-        assert!((f64::from(got) - expected).abs() < 1e-6 * expected.abs().max(1.0), "{got} is not {expected}");
+        assert!(
+            (f64::from(got) - expected).abs() < 1e-6 * expected.abs().max(1.0),
+            "{got} is not {expected}"
+        );
     }
 }
 
@@ -51,7 +57,12 @@ fn gradients_are_those_of_the_formula() {
 fn two_replicas_step_alike() {
     let devices = Mesh::<Flex>::open(2).unwrap();
     let replica = |(rank, device)| move || step::<Mesh<Flex>>(1.0 + rank as f32, &device).unwrap();
-    let threads: Vec<_> = devices.into_iter().enumerate().map(replica).map(thread::spawn).collect();
+    let threads: Vec<_> = devices
+        .into_iter()
+        .enumerate()
+        .map(replica)
+        .map(thread::spawn)
+        .collect();
     let results: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     assert_eq!(results.len(), 2);
 }
@@ -70,7 +81,10 @@ fn run_time_dispatch_refuses_a_mix() {
     let here = Tensor::<Either, 1>::ones([2], &EitherDevice::One(Default::default()));
     let there = Tensor::<Either, 1>::ones([2], &mesh);
     let result: Result<Tensor<Either, 1>, _> = here.try_apply(|x| x.add(there.into_raw()));
-    assert!(matches!(result, Err(Error::BackendMismatch { .. } | Error::DeviceMismatch { .. })));
+    assert!(matches!(
+        result,
+        Err(Error::BackendMismatch { .. } | Error::DeviceMismatch { .. })
+    ));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use keyway::backend::{Backend, BackendTypes};
 use keyway::op::{CreateOp, HasMeta, Meta, Op};
 use keyway::{
-    DType, Element, Error, Flex, FlexDevice, Local, LocalBackend, Name, PlainBackend, Readable, Shape, Supports,
-    TensorData,
+    DType, Element, Error, Flex, FlexDevice, Local, LocalBackend, Name, PlainBackend, Readable, Shape,
+    Supports, TensorData,
 };
 
 type Value = <Flex as BackendTypes>::Primitive;
@@ -33,7 +33,11 @@ enum State {
 
 impl Promise {
     fn new(state: State, meta: Meta, device: FlexDevice) -> Self {
-        Promise { meta, device, state: Arc::new(Mutex::new(state)) }
+        Promise {
+            meta,
+            device,
+            state: Arc::new(Mutex::new(state)),
+        }
     }
 
     /// Whether anything has been executed for it.
@@ -47,9 +51,10 @@ impl Promise {
             State::Done(value) => return Ok(value.clone()),
             State::Failed(error) => return Err(error.clone()),
             State::Create(op) => Flex::create(op.clone(), &self.meta, &self.device),
-            State::Op(op) => {
-                op.clone().try_map(|x| x.value()).and_then(|op| Flex::execute(op, &self.meta))
-            }
+            State::Op(op) => op
+                .clone()
+                .try_map(|x| x.value())
+                .and_then(|op| Flex::execute(op, &self.meta)),
         };
         *state = match &result {
             Ok(value) => State::Done(value.clone()),
@@ -94,8 +99,15 @@ impl Backend for Deferred {
         Ok(Promise::new(State::Create(op), meta.clone(), device.clone()))
     }
     fn upload(data: TensorData, device: &FlexDevice) -> Result<Promise, Error> {
-        let meta = Meta { shape: data.shape().clone(), dtype: data.dtype() };
-        Ok(Promise::new(State::Done(Flex::upload(data, device)?), meta, device.clone()))
+        let meta = Meta {
+            shape: data.shape().clone(),
+            dtype: data.dtype(),
+        };
+        Ok(Promise::new(
+            State::Done(Flex::upload(data, device)?),
+            meta,
+            device.clone(),
+        ))
     }
     fn execute(op: Op<Promise>, meta: &Meta) -> Result<Promise, Error> {
         let mut device = None;
@@ -104,7 +116,10 @@ impl Backend for Deferred {
         Ok(Promise::new(State::Op(op), meta.clone(), device))
     }
     fn to_device(x: Promise, device: &FlexDevice) -> Result<Promise, Error> {
-        Ok(Promise { device: device.clone(), ..x })
+        Ok(Promise {
+            device: device.clone(),
+            ..x
+        })
     }
     fn sync(_: &FlexDevice) -> Result<(), Error> {
         Ok(())

@@ -5,7 +5,8 @@ use keyway::backend::{Backend, BackendTypes, DynBackend};
 use keyway::op::random::KeySource;
 use keyway::op::{CreateOp, HasMeta, Meta, Op};
 use keyway::{
-    DType, Device, Element, Error, Flex, Mesh, Name, PlainBackend, Readable, Shape, Supports, TensorData, Unproven,
+    DType, Device, Element, Error, Flex, Mesh, Name, PlainBackend, Readable, Shape, Supports, TensorData,
+    Unproven,
 };
 
 type One = Flex;
@@ -28,15 +29,27 @@ pub enum EitherTensor {
 }
 
 fn mixed(op: &'static str) -> Error {
-    Error::BackendMismatch { op: op.into(), left: "Flex".into(), right: "Mesh".into() }
+    Error::BackendMismatch {
+        op: op.into(),
+        left: "Flex".into(),
+        right: "Mesh".into(),
+    }
 }
 
 fn one(x: EitherTensor, op: &'static str) -> Result<<One as BackendTypes>::Primitive, Error> {
-    if let EitherTensor::One(x) = x { Ok(x) } else { Err(mixed(op)) }
+    if let EitherTensor::One(x) = x {
+        Ok(x)
+    } else {
+        Err(mixed(op))
+    }
 }
 
 fn other(x: EitherTensor, op: &'static str) -> Result<<Other as BackendTypes>::Primitive, Error> {
-    if let EitherTensor::Other(x) = x { Ok(x) } else { Err(mixed(op)) }
+    if let EitherTensor::Other(x) = x {
+        Ok(x)
+    } else {
+        Err(mixed(op))
+    }
 }
 
 impl Device for EitherDevice {
@@ -115,7 +128,9 @@ impl Backend for Either {
     }
     fn to_device(x: EitherTensor, device: &EitherDevice) -> Result<EitherTensor, Error> {
         match (x, device) {
-            (EitherTensor::One(x), EitherDevice::One(device)) => One::to_device(x, device).map(EitherTensor::One),
+            (EitherTensor::One(x), EitherDevice::One(device)) => {
+                One::to_device(x, device).map(EitherTensor::One)
+            }
             (EitherTensor::Other(x), EitherDevice::Other(device)) => {
                 Other::to_device(x, device).map(EitherTensor::Other)
             }
