@@ -27,6 +27,7 @@ pub use half::{bf16, f16};
 pub use raw::Distribution;
 pub use shape::{Dims, Shape};
 pub use tensor::{AsDim, BitElement, ExpandArgs, Nested, Operand, ReshapeArgs, Tensor};
+pub use tensor::{activation, linalg, loss, module};
 
 /// What model code needs.
 pub mod prelude {

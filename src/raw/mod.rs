@@ -10,14 +10,18 @@ use crate::error::Error;
 use crate::op::{self, Arg, HasMeta, Op};
 use crate::shape::Shape;
 
+mod activation;
 mod create;
 mod elementwise;
 mod index;
+mod linalg;
 mod linear;
+mod loss;
 mod movement;
 mod reduce;
 
 pub use create::Distribution;
+pub use linalg::Norm;
 
 /// A tensor of backend `B` whose rank and element type are known at run time only.
 ///

@@ -9,11 +9,15 @@ use crate::error::Error;
 use crate::raw::Raw;
 use crate::shape::Shape;
 
+pub mod activation;
 mod autodiff;
 mod compare;
 mod create;
 mod dim;
 mod elementwise;
+pub mod linalg;
+pub mod loss;
+pub mod module;
 mod movement;
 mod nested;
 mod operand;
