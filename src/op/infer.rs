@@ -138,9 +138,10 @@ fn in_rank(name: &'static str, axis: usize, rank: usize) -> Result<(), Error> {
     if axis < rank {
         return Ok(());
     }
+    // The typed methods leave a negative axis that is out of range as it is.
     Err(Error::argument(
         name,
-        format!("axis {axis} of a tensor of rank {rank}"),
+        format!("axis {} of a tensor of rank {rank}", axis as isize),
     ))
 }
 
