@@ -15,6 +15,8 @@ pub use autodiff::{
     Autodiff, AutodiffBackend, BalancedCheckpointing, Gradients, NoCheckpointing, ReadyToStep,
 };
 pub use backend::flex::{Flex, FlexDevice};
+#[cfg(feature = "ndarray")]
+pub use backend::ndarray::{NdArray, NdArrayDevice};
 pub use backend::{
     Backend, Collective, Device, Local, LocalBackend, PlainBackend, Readable, Supports, Synced, Unproven,
     Unsynced,
@@ -36,4 +38,6 @@ pub mod prelude {
         Element, Error, Flex, FloatElement, IntElement, NoCheckpointing, NumericElement, ParamId,
         PlainBackend, Readable, Supports, Tensor, TensorData,
     };
+    #[cfg(feature = "ndarray")]
+    pub use crate::{NdArray, NdArrayDevice};
 }
