@@ -19,9 +19,11 @@ mod linear;
 mod loss;
 mod movement;
 mod reduce;
+mod slice;
 
 pub use create::Distribution;
 pub use linalg::Norm;
+pub use slice::Slice;
 
 /// A tensor of backend `B` whose rank and element type are known at run time only.
 ///

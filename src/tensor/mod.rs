@@ -14,7 +14,9 @@ mod autodiff;
 mod compare;
 mod create;
 mod dim;
+mod display;
 mod elementwise;
+mod index;
 pub mod linalg;
 pub mod loss;
 pub mod module;
@@ -26,6 +28,7 @@ mod read;
 mod reduce;
 
 pub use dim::{AsDim, ExpandArgs, ReshapeArgs};
+pub use index::SliceArgs;
 pub use nested::Nested;
 pub use operand::{BitElement, Operand};
 
