@@ -50,6 +50,34 @@ impl<B: Backend> GradientSet<B> {
     }
 }
 
+impl<B: BackendTypes> GradientSet<B> {
+    /// The device that the backward pass ran on.
+    pub fn device(&self) -> &B::Device {
+        &self.device
+    }
+
+    /// The same gradients on another backend.
+    ///
+    /// # Errors
+    /// The first that `f` returns.
+    pub fn try_map<B2: BackendTypes>(
+        self,
+        device: B2::Device,
+        mut f: impl FnMut(B::Primitive) -> Result<B2::Primitive, Error>,
+    ) -> Result<GradientSet<B2>, Error> {
+        let by_leaf = self
+            .by_leaf
+            .into_iter()
+            .map(|(leaf, grad)| Ok((leaf, f(grad)?)))
+            .collect::<Result<_, Error>>()?;
+        Ok(GradientSet {
+            device,
+            by_leaf,
+            params: self.params,
+        })
+    }
+}
+
 impl<B: ?Sized + BackendTypes> Clone for GradientSet<B> {
     fn clone(&self) -> Self {
         GradientSet {
