@@ -111,7 +111,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         self.raw.device()
     }
 
-    /// Applies run-time ops, whose every failure comes back as a value. Each typed method has its namesake on [`Raw`].
+    /// Applies run-time ops, whose every failure comes back as a value. [`Raw`] has every op and composite that the typed
+    /// methods have.
     ///
     /// ```
     /// use keyway::prelude::*;
