@@ -1,7 +1,7 @@
 //! Typed tensors: composites against values computed by hand, operators, text, panics and their place.
 
 use std::cell::RefCell;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::{self, AssertUnwindSafe, Location};
 use std::sync::Once;
 
 use keyway::loss::{Mean, Sum, Unreduced};
@@ -823,58 +823,27 @@ mod panics {
     fn at_the_callers_line() {
         let x = t([[1.0, 2.0, 3.0]]);
         let y = t([[1.0, 2.0]]);
-        let checks: Vec<(u32, Box<dyn Fn() + '_>)> = vec![
-            (line!(), Box::new(|| drop(&x + &y))),
-            (line!(), Box::new(|| drop(2.0 * &x % &y))),
-            (line!(), Box::new(|| drop(x.clone().matmul(y.clone())))),
-            (line!(), Box::new(|| drop(x.clone().sum_dim(5)))),
-            (line!(), Box::new(|| drop(x.clone().reshape([7])))),
-            (line!(), Box::new(|| drop(x.clone().slice([0..9])))),
-            (line!(), Box::new(|| drop(x.clone().std(-3)))),
-            (line!(), Box::new(|| drop(x.clone().sort(2)))),
-            (line!(), Box::new(|| drop(x.clone().chunk(0, 0)))),
-            (
-                line!(),
-                Box::new(|| drop(x.clone().squeeze::<1>().squeeze_dim::<0>(0))),
-            ),
-            (
-                line!(),
-                Box::new(|| drop(x.clone().mask_fill(bools([[true, false]]), 0.0))),
-            ),
-            (line!(), Box::new(|| drop(x.clone().select(0, ints([4]))))),
-            (line!(), Box::new(|| drop(x.clone().greater(y.clone())))),
-            (
-                line!(),
-                Box::new(|| drop(Tensor::cat(vec![x.clone(), y.clone()], 0))),
-            ),
-            (
-                line!(),
-                Box::new(|| drop(Tensor::<Flex, 1>::from_vec(vec![1.0], [2], &device()))),
-            ),
-            (
-                line!(),
-                Box::new(|| drop(keyway::activation::softmax(x.clone(), 2))),
-            ),
-            (line!(), Box::new(|| drop(keyway::linalg::l2_norm(x.clone(), 2)))),
-            (line!(), Box::new(|| drop(loss::mse(x.clone(), y.clone(), Mean)))),
-            (
-                line!(),
-                Box::new(|| drop(module::linear(x.clone(), y.clone(), None))),
-            ),
-            (
-                line!(),
-                Box::new(|| drop(module::avg_pool1d(x.clone().unsqueeze(), [9], [1], [0], true))),
-            ),
-        ];
-        for (line, check) in checks {
-            let wrong = panic_of(check);
-            assert_eq!(
-                (wrong.file.as_str(), wrong.line),
-                (file!(), line),
-                "{}",
-                wrong.text
-            );
-        }
+        at(|| &x + &y);
+        at(|| 2.0 * &x % &y);
+        at(|| x.clone().matmul(y.clone()));
+        at(|| x.clone().sum_dim(5));
+        at(|| x.clone().reshape([7]));
+        at(|| x.clone().slice([0..9]));
+        at(|| x.clone().std(-3));
+        at(|| x.clone().sort(2));
+        at(|| x.clone().chunk(0, 0));
+        at(|| x.clone().squeeze::<1>().squeeze_dim::<0>(0));
+        at(|| x.clone().mask_fill(bools([[true, false]]), 0.0));
+        at(|| x.clone().select(0, ints([4])));
+        at(|| x.clone().greater(y.clone()));
+        at(|| x.clone().max_dim_with_indices(2));
+        at(|| Tensor::cat(vec![x.clone(), y.clone()], 0));
+        at(|| Tensor::<Flex, 1>::from_vec(vec![1.0], [2], &device()));
+        at(|| activation::softmax(x.clone(), 2));
+        at(|| linalg::l2_norm(x.clone(), 2));
+        at(|| loss::mse(x.clone(), y.clone(), Mean));
+        at(|| module::linear(x.clone(), y.clone(), None));
+        at(|| module::avg_pool1d(x.clone().unsqueeze(), [9], [1], [0], true));
     }
 
     /// The operation, what it was given, and the way out.
@@ -927,6 +896,19 @@ mod panics {
         assert!(x.clone().try_apply::<2, i32>(|x| x.exp()).is_err());
         close(x.try_apply(|x| x.exp()?.log()).unwrap(), [[1.0, 2.0, 3.0]]);
     }
+}
+
+/// Checks that `f` panics on the line of this call.
+#[track_caller]
+fn at<T>(f: impl FnOnce() -> T) {
+    let here = Location::caller();
+    let wrong = panic_of(|| drop(f()));
+    assert_eq!(
+        (wrong.file.as_str(), wrong.line),
+        (here.file(), here.line()),
+        "{}",
+        wrong.text
+    );
 }
 
 struct Panic {
