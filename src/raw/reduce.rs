@@ -72,6 +72,11 @@ impl<B: Backend> Raw<B> {
         Ok((squares.mul(n as f64 / n.saturating_sub(correction) as f64)?, mean))
     }
 
+    /// The root of the variance over axes.
+    pub fn std(self, axes: &[usize], correction: usize) -> Result<Self, Error> {
+        self.var_mean(axes, correction)?.0.sqrt()
+    }
+
     /// The covariance of the columns of matrices in the last two axes, once `axis`, along which the observations run,
     /// stands second last; of `n` observations the sum is divided by `n - correction`.
     pub fn cov(self, axis: usize, correction: usize) -> Result<Self, Error> {

@@ -111,8 +111,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         self.raw.device()
     }
 
-    /// Applies run-time ops, whose every failure comes back as a value. [`Raw`] has every op and composite that the typed
-    /// methods have.
+    /// Applies run-time ops, whose every failure comes back as a value. [`Raw`] has the ops and
+    /// composites that the typed methods are made of.
     ///
     /// ```
     /// use keyway::prelude::*;
