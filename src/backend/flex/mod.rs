@@ -16,9 +16,12 @@ mod fused;
 mod index;
 mod matmul;
 mod movement;
+mod parallel;
 mod pool;
 mod reduce;
+mod simd;
 mod sort;
+mod source;
 mod storage;
 
 pub use storage::{FlexDevice, FlexTensor};
