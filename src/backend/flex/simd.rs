@@ -1,7 +1,20 @@
-//! Loops compiled for each instruction set that the processor may have.
+//! Loops compiled for the instruction sets that the processor may have.
+//!
+//! Every variant costs compile time, and there is a loop for each op and element type. So only loops that compute much
+//! get all of them; one that mostly moves memory gets no faster than with AVX2.
 
-/// Runs `f` compiled for the best instruction set found, so that the loops inlined into it vectorise for that.
+/// Runs `f` with AVX2 where there is AVX2, so that the loops inlined into it vectorise for that.
 #[inline(always)]
 pub(super) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = pulp::x86::V3::try_new() {
+        return pulp::Simd::vectorize(simd, f);
+    }
+    f()
+}
+
+/// Runs `f` with the widest instructions found, so that the loops inlined into it vectorise for those.
+#[inline(always)]
+pub(super) fn vectorised_widest<R>(f: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(f)
 }
