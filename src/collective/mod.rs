@@ -39,7 +39,7 @@ mod pending;
 mod reduce;
 mod transport;
 
-pub use gradients::{GradientReduction, sync_gradients};
+pub use gradients::{GradientReduction, backward_synced, sync_gradients};
 pub use in_process::InProcess;
 pub use member::{GroupOptions, Member};
 pub use mesh::{Mesh, MeshDevice, MeshTensor};
