@@ -47,7 +47,6 @@ pub use op::{CollectiveOp, ReduceKind};
 pub use pending::Pending;
 pub use transport::{Carries, Entry, Header, Message, Part, Transport};
 
-pub(crate) use autodiff::run;
 pub(crate) use gradients::distribute;
 
 /// The identity of a parameter in its group: its path in its module, such as `conv1.weight`.

@@ -5,7 +5,7 @@
 use super::Tensor;
 use crate::autodiff::{AutodiffBackend, Gradients};
 use crate::backend::{Backend, Reach, Synced};
-use crate::collective::{self, CollectiveBackend, CollectiveOp, Pending, ReduceKind};
+use crate::collective::{CollectiveBackend, CollectiveOp, Pending, ReduceKind};
 use crate::element::{Element, FloatElement, NumericElement};
 use crate::error::Error;
 
@@ -130,6 +130,6 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         B: CollectiveBackend,
     {
-        Ok(collective::run(op, self.into_raw())?.and_then(|raw| Self::try_from_raw(raw)))
+        Ok(self.into_raw().collective(op)?.and_then(Self::try_from_raw))
     }
 }
