@@ -45,7 +45,7 @@ fn group<R: Send>(size: usize, f: impl Fn(Replica) -> R + Sync) -> Vec<R> {
 fn tensor<B: Backend + Supports<E>, const D: usize, E: Element>(
     values: Vec<E>,
     shape: [usize; D],
-    device: &B::Replica,
+    device: &B::Device,
 ) -> Tensor<B, D, E> {
     Tensor::try_from_data(TensorData::new(values, shape).unwrap(), device).unwrap()
 }
@@ -490,7 +490,7 @@ fn backward_synced_is_backward_and_sync() {
 
 #[test]
 fn local_code_is_the_same_code() {
-    fn grad<B: PlainBackend + Readable>(device: &B::Replica) -> [Vec<f32>; 2] {
+    fn grad<B: PlainBackend + Readable>(device: &B::Device) -> [Vec<f32>; 2] {
         let x = Tensor::<Autodiff<B>, 1>::ones([1], device).require_grad();
         let first = (x.clone() * 2.0).backward().sync().unwrap();
         let second = (x.clone() * 3.0).backward_synced().unwrap();
