@@ -13,13 +13,21 @@ mod conv;
 mod create;
 mod elementwise;
 mod fused;
+mod gemm;
 mod index;
 mod matmul;
 mod movement;
+mod number;
+mod parallel;
 mod pool;
 mod reduce;
+mod simd;
 mod sort;
+mod source;
 mod storage;
+#[cfg(test)]
+mod testing;
+mod windows;
 
 pub use storage::{FlexDevice, FlexTensor};
 

@@ -173,6 +173,26 @@ impl FlexTensor {
         }
     }
 
+    /// The elements, where nobody else holds the buffer and the view takes all of it in order.
+    pub(super) fn unique_mut<E: Element>(&mut self) -> Option<&mut [E]> {
+        if !self.layout.is_contiguous() {
+            return None;
+        }
+        let len = self.layout.shape.num_elements();
+        let values = E::slice_mut(Arc::get_mut(&mut self.buffer)?)?;
+        (values.len() == len).then_some(values)
+    }
+
+    /// A tensor of this shape, on this device.
+    pub(super) fn like<E: Element>(&self, values: Vec<E>) -> Self {
+        self.like_shape(values, &self.layout.shape)
+    }
+
+    /// A tensor on this device.
+    pub(super) fn like_shape<E: Element>(&self, values: Vec<E>, shape: &Shape) -> Self {
+        Self::from_vec(values, shape.clone(), self.device.clone())
+    }
+
     /// The elements in row-major order.
     pub(super) fn to_vec<E: Element>(&self) -> Vec<E> {
         if let Some(slice) = self.as_slice() {
@@ -210,6 +230,17 @@ fn contiguous_buffer<E: Element>(x: &FlexTensor, _: &[E]) -> Buffer {
 }
 
 impl Layout {
+    /// The starts of the rows along the last axis, and the length and the step of a row.
+    pub(super) fn split_last(&self) -> (Layout, usize, isize) {
+        let mut rows = self.clone();
+        let Some((&len, outer)) = self.shape.split_last() else {
+            return (rows, 1, 1);
+        };
+        rows.shape = outer.into();
+        let step = rows.strides.pop().expect("every axis has a stride");
+        (rows, len, step)
+    }
+
     /// Calls `f` with the buffer position of every element, in row-major order.
     pub(super) fn for_each_offset(&self, mut f: impl FnMut(usize)) {
         let rank = self.shape.rank();
