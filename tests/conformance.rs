@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use keyway::collective::MeshDevice;
 use keyway::op::random::Key;
 use keyway::op::{self, Arg, BinaryOp, CreateOp, FusedOp, HasMeta, IndexOp, Op, ScatterMode};
 use keyway::raw::Raw;
-use keyway::{Autodiff, AutodiffBackend, Backend, DType, Error, Flex, Readable, Scalar, TensorData};
+use keyway::{Autodiff, AutodiffBackend, Backend, DType, Error, Flex, Mesh, Readable, Scalar, TensorData};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use support::{Dense, Fill, Layout, Operand, Reference, difference, leaf, leaves, ops};
@@ -33,6 +34,12 @@ fn autodiff_untracked() {
 #[test]
 fn autodiff_tracked() {
     Suite::<Autodiff<Flex>>::new(&Default::default(), tracked).run();
+}
+
+/// A group of one.
+#[test]
+fn mesh() {
+    Suite::<Mesh<Flex>>::new(&MeshDevice::alone(Default::default()), |x| x).run();
 }
 
 /// Makes floats leaves.
@@ -103,12 +110,18 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
     }
 
     fn run(mut self) {
+        let t = std::time::Instant::now();
         self.every_op();
+        eprintln!("every {:?} {}", t.elapsed(), self.checks);
         self.special_values();
+        eprintln!("special {:?} {}", t.elapsed(), self.checks);
         self.large_tensors();
+        eprintln!("large {:?} {}", t.elapsed(), self.checks);
         self.values_that_are_errors();
         self.creation();
+        eprintln!("create {:?} {}", t.elapsed(), self.checks);
         self.random_ops();
+        eprintln!("random {:?} {}", t.elapsed(), self.checks);
         self.report();
     }
 
