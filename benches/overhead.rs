@@ -17,7 +17,10 @@ fn main() {
     let untracked = Tensor::<Autodiff<Flex>, 1>::full([1], 0.5, &device);
     let tracked = untracked.clone().require_grad();
     let value: Value = plain.raw().primitive().clone();
-    let meta = Meta { shape: Shape::from([1]), dtype: DType::F32 };
+    let meta = Meta {
+        shape: Shape::from([1]),
+        dtype: DType::F32,
+    };
     let host = vec![0.5f32];
 
     let add = |x: Value, y: Value| {
@@ -25,30 +28,59 @@ fn main() {
     };
     let exp = |x: Value| Flex::execute(Op::Unary(UnaryOp::Exp, x), &meta).expect("exp");
     let contenders: [(&str, Box<dyn Fn()>); 8] = [
-        ("add: allocate and loop", Box::new(|| {
-            black_box(host.iter().zip(&host).map(|(a, b)| black_box(a) + b).collect::<Vec<f32>>());
-        })),
-        ("add: the backend's kernel", Box::new(|| {
-            black_box(add(value.clone(), value.clone()));
-        })),
-        ("add: typed", Box::new(|| {
-            black_box(plain.clone() + plain.clone());
-        })),
-        ("add: typed, on Autodiff, untracked", Box::new(|| {
-            black_box(untracked.clone() + untracked.clone());
-        })),
-        ("add: typed, on Autodiff, tracked", Box::new(|| {
-            black_box(tracked.clone() + tracked.clone());
-        })),
-        ("exp: the backend's kernel", Box::new(|| {
-            black_box(exp(value.clone()));
-        })),
-        ("exp: typed", Box::new(|| {
-            black_box(plain.clone().exp());
-        })),
-        ("exp: typed, on Autodiff, tracked", Box::new(|| {
-            black_box(tracked.clone().exp());
-        })),
+        (
+            "add: allocate and loop",
+            Box::new(|| {
+                black_box(
+                    host.iter()
+                        .zip(&host)
+                        .map(|(a, b)| black_box(a) + b)
+                        .collect::<Vec<f32>>(),
+                );
+            }),
+        ),
+        (
+            "add: the backend's kernel",
+            Box::new(|| {
+                black_box(add(value.clone(), value.clone()));
+            }),
+        ),
+        (
+            "add: typed",
+            Box::new(|| {
+                black_box(plain.clone() + plain.clone());
+            }),
+        ),
+        (
+            "add: typed, on Autodiff, untracked",
+            Box::new(|| {
+                black_box(untracked.clone() + untracked.clone());
+            }),
+        ),
+        (
+            "add: typed, on Autodiff, tracked",
+            Box::new(|| {
+                black_box(tracked.clone() + tracked.clone());
+            }),
+        ),
+        (
+            "exp: the backend's kernel",
+            Box::new(|| {
+                black_box(exp(value.clone()));
+            }),
+        ),
+        (
+            "exp: typed",
+            Box::new(|| {
+                black_box(plain.clone().exp());
+            }),
+        ),
+        (
+            "exp: typed, on Autodiff, tracked",
+            Box::new(|| {
+                black_box(tracked.clone().exp());
+            }),
+        ),
     ];
     let mut best = [f64::INFINITY; 8];
     for _ in 0..15 {

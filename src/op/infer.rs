@@ -134,7 +134,7 @@ fn int_index<T: HasMeta>(name: &'static str, index: &T) -> Result<(), Error> {
     }
 }
 
-fn in_rank(name: &'static str, axis: usize, rank: usize) -> Result<(), Error> {
+pub(crate) fn in_rank(name: &'static str, axis: usize, rank: usize) -> Result<(), Error> {
     if axis < rank {
         return Ok(());
     }
@@ -145,7 +145,7 @@ fn in_rank(name: &'static str, axis: usize, rank: usize) -> Result<(), Error> {
     ))
 }
 
-fn distinct_axes(name: &'static str, axes: &[usize], rank: usize) -> Result<(), Error> {
+pub(crate) fn distinct_axes(name: &'static str, axes: &[usize], rank: usize) -> Result<(), Error> {
     for (i, &axis) in axes.iter().enumerate() {
         in_rank(name, axis, rank)?;
         if axes[..i].contains(&axis) {

@@ -75,6 +75,40 @@ impl<B: Backend> Raw<B> {
         })
     }
 
+    /// [`Raw::conv_transpose`] to the least size that the options allow, plus `more` at the end of each axis.
+    pub fn conv_transpose_by(
+        self,
+        weight: Self,
+        options: ConvOptions,
+        more: &[usize],
+    ) -> Result<Self, Error> {
+        let axes = self.rank().saturating_sub(2);
+        let size = |i: usize| {
+            let (before, after) = *options.padding.get(i)?;
+            let steps = self.shape()[i + 2]
+                .checked_sub(1)?
+                .checked_mul(*options.stride.get(i)?)?;
+            let kernel = weight.shape().get(i + 2)?.checked_sub(1)?;
+            let span = kernel.checked_mul(*options.dilation.get(i)?)?;
+            let full = steps
+                .checked_add(span)?
+                .checked_add(*more.get(i)?)?
+                .checked_add(1)?;
+            full.checked_sub(before)?.checked_sub(after)
+        };
+        match (0..axes).map(size).collect::<Option<Dims>>() {
+            Some(size) => self.conv_transpose(weight, options, size),
+            None => {
+                let message = "an axis is empty, an option lacks one, or the padding leaves nothing";
+                Err(Error::shape(
+                    "conv_transpose",
+                    &[self.shape(), weight.shape()],
+                    message,
+                ))
+            }
+        }
+    }
+
     /// [`ConvOp::WeightGrad`].
     pub fn conv_weight_grad(self, grad: Self, options: ConvOptions, kernel: Dims) -> Result<Self, Error> {
         convolved::<B>(ConvOp::WeightGrad {

@@ -19,9 +19,11 @@ mod linear;
 mod loss;
 mod movement;
 mod reduce;
+mod slice;
 
 pub use create::Distribution;
 pub use linalg::Norm;
+pub use slice::Slice;
 
 /// A tensor of backend `B` whose rank and element type are known at run time only.
 ///
@@ -97,10 +99,8 @@ impl<B: Backend> Raw<B> {
 
     /// The size of an axis, or the error of `op` where there is no such axis.
     pub(crate) fn size(&self, op: &'static str, axis: usize) -> Result<usize, Error> {
-        self.shape().get(axis).copied().ok_or_else(|| {
-            let message = format!("axis {} of a tensor of rank {}", axis as isize, self.rank());
-            Error::argument(op, message)
-        })
+        op::in_rank(op, axis, self.rank())?;
+        Ok(self.shape()[axis])
     }
 
     /// The number of axes.

@@ -125,7 +125,7 @@ impl<B: Backend> Raw<B> {
     /// Inserts axes of size 1, at these places of the result.
     pub fn unsqueeze_axes(self, axes: &[usize]) -> Result<Self, Error> {
         let rank = self.rank() + axes.len();
-        check_axes("unsqueeze", axes, rank)?;
+        op::distinct_axes("unsqueeze", axes, rank)?;
         let mut old = self.shape().iter().copied();
         let dims: Dims = (0..rank)
             .map(|axis| {
@@ -161,7 +161,7 @@ impl<B: Backend> Raw<B> {
 
     /// Removes axes of size 1.
     pub fn squeeze_axes(self, axes: &[usize]) -> Result<Self, Error> {
-        check_axes("squeeze", axes, self.rank())?;
+        op::distinct_axes("squeeze", axes, self.rank())?;
         if let Some(axis) = axes.iter().find(|&&axis| self.shape()[axis] != 1) {
             return Err(Error::shape(
                 "squeeze",
@@ -209,8 +209,8 @@ impl<B: Backend> Raw<B> {
                 format!("{} axes to {} places", from.len(), to.len()),
             ));
         }
-        check_axes("movedim", from, self.rank())?;
-        check_axes("movedim", to, self.rank())?;
+        op::distinct_axes("movedim", from, self.rank())?;
+        op::distinct_axes("movedim", to, self.rank())?;
         let mut others = (0..self.rank()).filter(|axis| !from.contains(axis));
         let axes: Dims = (0..self.rank())
             .map(|place| match to.iter().position(|&p| p == place) {
@@ -330,22 +330,4 @@ impl<B: Backend> Raw<B> {
         };
         self.mask_where(mask, zero)
     }
-}
-
-fn check_axes(op: &'static str, axes: &[usize], rank: usize) -> Result<(), Error> {
-    for (i, &axis) in axes.iter().enumerate() {
-        if axis >= rank {
-            return Err(Error::argument(
-                op,
-                format!("axis {} of a tensor of rank {rank}", axis as isize),
-            ));
-        }
-        if axes[..i].contains(&axis) {
-            return Err(Error::argument(
-                op,
-                format!("axis {axis} stands twice in {axes:?}"),
-            ));
-        }
-    }
-    Ok(())
 }

@@ -62,13 +62,19 @@ impl<B: Backend> Raw<B> {
         Ok((self.gather(axis, index.clone())?, index))
     }
 
-    /// The mean square distance from the mean, over axes, and the mean: of `n` values the sum is divided by
+    /// The mean square distance from the mean, over axes, and the mean: of `n` values the sum of squares is divided by
     /// `n - correction`.
     pub fn var_mean(self, axes: &[usize], correction: usize) -> Result<(Self, Self), Error> {
         let mean = self.clone().mean(axes)?; // refuses axes that there are not
         let n: usize = axes.iter().map(|&axis| self.shape()[axis]).product();
-        let squares = self.sub(mean.clone())?.square()?.sum(axes)?;
-        Ok((squares.div(n.saturating_sub(correction) as f64)?, mean))
+        let squares = self.sub(mean.clone())?.square()?.mean(axes)?;
+        // The mean, scaled: a sum of squares would overflow half types early.
+        Ok((squares.mul(n as f64 / n.saturating_sub(correction) as f64)?, mean))
+    }
+
+    /// The root of the variance over axes.
+    pub fn std(self, axes: &[usize], correction: usize) -> Result<Self, Error> {
+        self.var_mean(axes, correction)?.0.sqrt()
     }
 
     /// The covariance of the columns of matrices in the last two axes, once `axis`, along which the observations run,

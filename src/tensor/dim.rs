@@ -93,7 +93,7 @@ fn signed_sizes<const D: usize>(to: [isize; D], from: &Shape) -> Result<[usize; 
     }
     let Some(axis) = open else { return Ok(sizes) };
     match Shape::from(sizes).checked_elements() {
-        Some(known) if known > 0 && from.num_elements() % known == 0 => {
+        Some(known) if known > 0 && from.num_elements().is_multiple_of(known) => {
             sizes[axis] = from.num_elements() / known
         }
         _ => return refuse("the other sizes leave no size for the axis of -1"),

@@ -53,6 +53,8 @@ macro_rules! scalar {
 }
 
 /// Functions of one tensor.
+// The methods have the names of the operators' traits: Burn's names.
+#[allow(clippy::should_implement_trait)]
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     unary! {
         /// `-x`; wraps for integers.

@@ -14,7 +14,9 @@ mod autodiff;
 mod compare;
 mod create;
 mod dim;
+mod display;
 mod elementwise;
+mod index;
 pub mod linalg;
 pub mod loss;
 pub mod module;
@@ -26,6 +28,7 @@ mod read;
 mod reduce;
 
 pub use dim::{AsDim, ExpandArgs, ReshapeArgs};
+pub use index::SliceArgs;
 pub use nested::Nested;
 pub use operand::{BitElement, Operand};
 
@@ -108,7 +111,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         self.raw.device()
     }
 
-    /// Applies run-time ops, whose every failure comes back as a value. Each typed method has its namesake on [`Raw`].
+    /// Applies run-time ops, whose every failure comes back as a value. [`Raw`] has the ops and
+    /// composites that the typed methods are made of.
     ///
     /// ```
     /// use keyway::prelude::*;

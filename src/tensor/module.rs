@@ -5,7 +5,6 @@ use smallvec::SmallVec;
 use super::Tensor;
 use crate::backend::Backend;
 use crate::element::{FloatElement, IntElement};
-use crate::error::Error;
 use crate::op::{self, FusedOp, PoolOp, PoolOptions};
 use crate::raw::Raw;
 use crate::shape::Dims;
@@ -180,8 +179,7 @@ macro_rules! conv {
             options: ConvOptions<$axes>,
             padding_out: [usize; $axes],
         ) -> Tensor<B, $rank, E> {
-            let size = transposed_size(x.raw(), weight.raw(), &options, &padding_out);
-            let y = size.and_then(|size| x.into_raw().conv_transpose(weight.into_raw(), options.to_op(), size));
+            let y = x.into_raw().conv_transpose_by(weight.into_raw(), options.to_op(), &padding_out);
             Tensor::of(y.and_then(|y| y.add_channels(bias.map(Tensor::into_raw))))
         }
     )* };
@@ -191,32 +189,6 @@ conv! {
     conv1d conv_transpose1d 3 1 "length";
     conv2d conv_transpose2d 4 2 "height, width";
     conv3d conv_transpose3d 5 3 "depth, height, width";
-}
-
-/// The size that a transposed convolution leads to.
-fn transposed_size<B: Backend, const N: usize>(
-    x: &Raw<B>,
-    weight: &Raw<B>,
-    options: &ConvOptions<N>,
-    padding_out: &[usize; N],
-) -> Result<Dims, Error> {
-    let size = |i: usize| {
-        let (before, after) = options.padding[i];
-        let steps = x.shape()[i + 2].checked_sub(1)?.checked_mul(options.stride[i])?;
-        let span = weight.shape()[i + 2]
-            .checked_sub(1)?
-            .checked_mul(options.dilation[i])?;
-        let full = steps
-            .checked_add(span)?
-            .checked_add(padding_out[i])?
-            .checked_add(1)?;
-        full.checked_sub(before)?.checked_sub(after)
-    };
-    let refused = || {
-        let message = "the padding leaves nothing, or an axis is empty";
-        Error::shape("conv_transpose", &[x.shape(), weight.shape()], message)
-    };
-    (0..N).map(size).collect::<Option<_>>().ok_or_else(refused)
 }
 
 macro_rules! pool {

@@ -231,7 +231,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: FloatElement,
     {
-        self.var(dim).sqrt()
+        Self::of(self.raw.std(&[Self::axis(dim)], 1))
     }
 
     /// The median: the lower of the middle two where their number is even; NaN if any is.
