@@ -10,7 +10,7 @@ impl TensorData {
     /// The bytes of the values, little-endian, in row-major order. Equal bytes are equal values, NaNs and the sign of
     /// zero included.
     pub fn to_le_bytes(&self) -> Vec<u8> {
-        with_buffer!(&self.buffer, v => v.iter().flat_map(|x| x.to_le()).collect())
+        with_buffer!(&self.buffer, v => v.iter().flat_map(|&x| LittleEndian::bytes(x)).collect())
     }
 
     /// Values of their little-endian bytes, in row-major order.
@@ -22,7 +22,7 @@ impl TensorData {
             let message = format!("{} bytes are not a whole number of {dtype} elements", bytes.len());
             return Err(Error::argument("from_le_bytes", message));
         }
-        let buffer = with_dtype!(dtype, E => E::into_buffer(bytes.chunks_exact(dtype.size()).map(E::of_le).collect()));
+        let buffer = with_dtype!(dtype, E => E::into_buffer(bytes.chunks_exact(dtype.size()).map(E::of_bytes).collect()));
         Self::from_buffer(buffer, shape.into())
     }
 }
@@ -30,18 +30,18 @@ impl TensorData {
 /// An element as its little-endian bytes.
 trait LittleEndian: Element {
     type Bytes: IntoIterator<Item = u8>;
-    fn to_le(self) -> Self::Bytes;
-    fn of_le(bytes: &[u8]) -> Self;
+    fn bytes(self) -> Self::Bytes;
+    fn of_bytes(bytes: &[u8]) -> Self;
 }
 
 macro_rules! little_endian {
     ($($T:ty)*) => { $(
         impl LittleEndian for $T {
             type Bytes = [u8; size_of::<$T>()];
-            fn to_le(self) -> Self::Bytes {
+            fn bytes(self) -> Self::Bytes {
                 self.to_le_bytes()
             }
-            fn of_le(bytes: &[u8]) -> Self {
+            fn of_bytes(bytes: &[u8]) -> Self {
                 <$T>::from_le_bytes(bytes.try_into().expect("as many bytes as the element has"))
             }
         }
@@ -51,10 +51,10 @@ little_endian!(f64 f32 f16 bf16 i64 i32 i16 i8 u64 u32 u16 u8);
 
 impl LittleEndian for bool {
     type Bytes = [u8; 1];
-    fn to_le(self) -> [u8; 1] {
+    fn bytes(self) -> [u8; 1] {
         [self.into()]
     }
-    fn of_le(bytes: &[u8]) -> Self {
+    fn of_bytes(bytes: &[u8]) -> Self {
         bytes[0] != 0
     }
 }

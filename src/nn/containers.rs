@@ -78,7 +78,9 @@ impl<B: Backend, M: Module<B>> Module<B> for Vec<M> {
 
     fn map<B2: Backend>(&self, mapper: &mut Mapper<'_, B, B2>) -> Result<Self::On<B2>, Error> {
         let modules = self.iter().enumerate();
-        modules.map(|(i, module)| mapper.field(i.to_string(), module)).collect()
+        modules
+            .map(|(i, module)| mapper.field(i.to_string(), module))
+            .collect()
     }
 }
 

@@ -43,7 +43,13 @@ impl Initializer {
         device: &B::Device,
     ) -> Param<B, D, E> {
         // A layer without inputs has no weights; its bias starts at 0.
-        let kaiming = |gain: f64| if fan_in == 0 { 0.0 } else { gain / (fan_in as f64).sqrt() };
+        let kaiming = |gain: f64| {
+            if fan_in == 0 {
+                0.0
+            } else {
+                gain / (fan_in as f64).sqrt()
+            }
+        };
         let xavier = |gain: f64| gain * (2.0 / (fan_in + fan_out).max(1) as f64).sqrt();
         let uniform = |std: f64| Distribution::Uniform(-std * 3f64.sqrt(), std * 3f64.sqrt());
         let normal = |std: f64| Distribution::Normal(0.0, std);

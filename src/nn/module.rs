@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
+use std::path::Path;
 
+use super::file::{self, Format};
 use crate::autodiff::AutodiffBackend;
 use crate::backend::{Backend, Readable};
 use crate::data::TensorData;
@@ -95,6 +97,70 @@ pub trait Module<B: Backend>: Sized {
         record
     }
 
+    /// Takes over the values of a record.
+    ///
+    /// # Errors
+    /// `Argument` if a tensor is missing, is not the model's, or has another shape or element type, or if the device fails;
+    /// the model is then unchanged.
+    fn load_record(&mut self, record: Record) -> Result<(), Error> {
+        file::assign(self, record, Format::Keyway, |message| {
+            Error::argument("load_record", message)
+        })
+    }
+
+    /// Saves parameters and buffers under their paths in a safetensors file.
+    ///
+    /// # Errors
+    /// `File` if the file cannot be written (one that was there stays then), or if the device failed.
+    fn save(&self, path: impl AsRef<Path>) -> Result<(), Error>
+    where
+        B: Readable,
+    {
+        self.save_as(path, Format::Keyway)
+    }
+
+    /// [`Module::save`] in another format.
+    ///
+    /// ```
+    /// use keyway::nn::{Format, Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(3, 2).init(&device);
+    /// let path = std::env::temp_dir().join(format!("keyway-doc-{}.safetensors", std::process::id()));
+    /// linear.save_as(&path, Format::PyTorch)?;
+    /// let mut copy: Linear<Flex> = LinearConfig::new(3, 2).init(&device);
+    /// copy.load_as(&path, Format::PyTorch)?;
+    /// assert_eq!(copy.record()?, linear.record()?);
+    /// # std::fs::remove_file(path).unwrap();
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Module::save`].
+    fn save_as(&self, path: impl AsRef<Path>, format: Format) -> Result<(), Error>
+    where
+        B: Readable,
+    {
+        file::save(self, path.as_ref(), format)
+    }
+
+    /// Loads every parameter and buffer from a safetensors file.
+    ///
+    /// # Errors
+    /// `File` if the file cannot be read or is not whole, or if a tensor is missing in it, is not the model's, or has
+    /// another shape or element type; or if the device fails. The model is then unchanged.
+    fn load(&mut self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.load_as(path, Format::Keyway)
+    }
+
+    /// [`Module::load`] of another format.
+    ///
+    /// # Errors
+    /// As [`Module::load`].
+    fn load_as(&mut self, path: impl AsRef<Path>, format: Format) -> Result<(), Error> {
+        file::load(self, path.as_ref(), format)
+    }
+
     /// The model on the plain backend, for use without training. It shares the parameters' memory.
     fn valid(&self) -> Self::On<B::Plain>
     where
@@ -184,7 +250,11 @@ impl<'a, B: Backend> Visitor<'a, B> {
     ///
     /// # Errors
     /// The first that the visitor returns.
-    pub fn transposed_field<M: Module<B>>(&mut self, name: impl AsRef<str>, field: &mut M) -> Result<(), Error> {
+    pub fn transposed_field<M: Module<B>>(
+        &mut self,
+        name: impl AsRef<str>,
+        field: &mut M,
+    ) -> Result<(), Error> {
         self.place.transposed = true;
         self.field(name, field)?;
         self.place.transposed = false;
