@@ -23,7 +23,10 @@ pub use backend::{
     Backend, Collective, Device, Local, LocalBackend, PlainBackend, Readable, Supports, Synced, Unproven,
     Unsynced,
 };
-pub use collective::{CollectiveBackend, ParamId};
+pub use collective::{
+    CollectiveBackend, GradientReduction, GroupOptions, InProcess, Mesh, MeshDevice, ParamId, Pending,
+    ReduceKind,
+};
 pub use data::{Buffer, TensorData};
 pub use element::{DType, Element, FloatElement, IntElement, NumericElement, Scalar};
 pub use error::{Error, Name};

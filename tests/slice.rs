@@ -10,8 +10,8 @@ use std::thread;
 
 use deferred::Deferred;
 use either::{Either, EitherDevice};
+use keyway::Error;
 use keyway::prelude::*;
-use keyway::{Error, Group, Mesh};
 
 /// One step of gradient descent on `sum(gather(exp(x w + b)))`; gives the new weights.
 fn step<B: PlainBackend + Readable>(share: f32, device: &B::Device) -> Result<Vec<f32>, Error> {

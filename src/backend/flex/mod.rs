@@ -24,6 +24,7 @@ mod sort;
 mod storage;
 #[cfg(test)]
 mod testing;
+mod windows;
 
 pub use storage::{FlexDevice, FlexTensor};
 
