@@ -4,8 +4,10 @@ use std::path::Path;
 use super::file::{self, Format};
 use crate::autodiff::AutodiffBackend;
 use crate::backend::{Backend, Readable};
+use crate::collective::{self, CollectiveBackend, CollectiveOp, Entry};
 use crate::data::TensorData;
 use crate::error::Error;
+use crate::op::HasMeta;
 use crate::raw::Raw;
 
 /// A model or a part of one: something that holds parameters and buffers on backend `B`.
@@ -168,6 +170,41 @@ pub trait Module<B: Backend>: Sized {
     {
         let inner = |_: &Slot<'_>, x: &Raw<B>| Ok(Raw::new(B::inner(x.clone().into_primitive())));
         crate::tensor::ok(self.map(&mut Mapper::new(&mut { inner })))
+    }
+
+    /// Makes the model one that the members of its device's group train together: members compare their parameters and
+    /// buffers, each gets the values of rank 0, and every parameter is marked with
+    /// [`set_distributed_params`](crate::Tensor::set_distributed_params) under its path. Every member calls this.
+    ///
+    /// # Errors
+    /// `Collective` if a member is missing, or its model has other paths, shapes or element types.
+    fn distribute(mut self) -> Result<Self, Error>
+    where
+        B: AutodiffBackend + CollectiveBackend,
+    {
+        let mut device = None;
+        let mut entries = Vec::new();
+        self.for_each(|slot, x| {
+            device.get_or_insert_with(|| x.device());
+            entries.push(Entry {
+                param: Some(slot.path.into()),
+                meta: x.meta(),
+            });
+        });
+        let Some(device) = device else { return Ok(self) };
+        B::member(&device).agree("distribute", entries, vec![])?;
+        self.visit(&mut Visitor::new(&mut |slot, x: &Raw<B>| {
+            let own = Raw::<B>::new(B::detach(x.clone().into_primitive()));
+            let first = collective::run(CollectiveOp::Broadcast { root: 0 }, own)?.wait()?;
+            match slot.kind {
+                Kind::Buffer => Ok(Some(first)),
+                Kind::Param => {
+                    let leaf = collective::distribute::<B>(first.into_primitive(), &slot.path.into())?;
+                    Ok(Some(Raw::new(leaf)))
+                }
+            }
+        }))?;
+        Ok(self)
     }
 
     /// Moves every parameter and buffer to another device of the backend.
