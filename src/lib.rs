@@ -43,7 +43,7 @@ pub mod prelude {
     pub use crate::optim::Optimizer;
     pub use crate::{
         Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Distribution,
-        Element, Error, Flex, FloatElement, IntElement, NoCheckpointing, NumericElement, ParamId,
+        Element, Error, Flex, FloatElement, IntElement, Mesh, NoCheckpointing, NumericElement, ParamId,
         PlainBackend, Readable, Slice, Supports, Tensor, TensorData, activation, linalg, loss, module, s,
     };
     #[cfg(feature = "ndarray")]
