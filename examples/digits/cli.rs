@@ -7,7 +7,7 @@ use lexopt::prelude::*;
 
 use crate::train::Settings;
 
-pub const HELP: &str = "\
+pub(crate) const HELP: &str = "\
 Trains a small CNN on handwritten digits, data-parallel.
 
 Usage: digits [OPTIONS]
@@ -27,23 +27,25 @@ Usage: digits [OPTIONS]
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/digits.csv");
 
 #[derive(Clone, Debug)]
-pub struct Options {
-    pub replicas: usize,
-    pub backend: BackendName,
-    pub settings: Settings,
-    pub save: Option<PathBuf>,
-    pub data: PathBuf,
+pub(crate) struct Options {
+    pub(crate) replicas: usize,
+    pub(crate) backend: BackendName,
+    pub(crate) settings: Settings,
+    pub(crate) save: Option<PathBuf>,
+    pub(crate) data: PathBuf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BackendName {
+pub(crate) enum BackendName {
     Flex,
     NdArray,
 }
 
 impl Options {
     /// Reads the arguments after the program's name; `None` if they ask for help.
-    pub fn parse(args: impl IntoIterator<Item: Into<OsString>>) -> Result<Option<Self>, lexopt::Error> {
+    pub(crate) fn parse(
+        args: impl IntoIterator<Item: Into<OsString>>,
+    ) -> Result<Option<Self>, lexopt::Error> {
         let mut options = Options {
             replicas: 2,
             backend: BackendName::Flex,

@@ -10,14 +10,14 @@ const PIXELS: usize = 64;
 
 /// Images with pixels in `0.0..=1.0`, and the digit that each shows.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Digits {
+pub(crate) struct Digits {
     images: Vec<[f32; PIXELS]>,
     labels: Vec<i32>,
 }
 
 impl Digits {
     /// Reads a file with a line per image: 64 pixels from 0 to 16, then the digit.
-    pub fn read(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn read(path: &Path) -> Result<Self, Error> {
         let refused = |message: String| Error::File {
             path: path.display().to_string(),
             message,
@@ -42,12 +42,12 @@ impl Digits {
         }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.labels.len()
     }
 
     /// Holds out every fifth image: those to train with, and those to test with.
-    pub fn split(self) -> (Digits, Digits) {
+    pub(crate) fn split(self) -> (Digits, Digits) {
         let (mut train, mut test) = (Digits::default(), Digits::default());
         for (i, (image, label)) in self.images.into_iter().zip(self.labels).enumerate() {
             let part = if i % 5 == 4 { &mut test } else { &mut train };
@@ -58,7 +58,7 @@ impl Digits {
     }
 
     /// Some of the images, as `[batch, 1, 8, 8]`, and their labels.
-    pub fn batch<B: Backend>(
+    pub(crate) fn batch<B: Backend>(
         &self,
         picks: &[usize],
         device: &B::Device,
@@ -97,7 +97,7 @@ fn parse_line(line: &str) -> Result<([f32; PIXELS], i32), String> {
 }
 
 /// `0..len` in an order that depends on the seed and the epoch alone (Fisher & Yates).
-pub fn shuffled(len: usize, seed: u64, epoch: usize) -> Vec<usize> {
+pub(crate) fn shuffled(len: usize, seed: u64, epoch: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
     let stream = seed ^ (epoch as u64 + 1) << 32;
     for i in (1..len).rev() {

@@ -1,11 +1,12 @@
 //! The model, written once for every backend.
 
+use keyway::activation::relu;
 use keyway::nn::{Conv2d, Conv2dConfig, Linear, LinearConfig, MaxPool2d, MaxPool2dConfig, PaddingConfig2d};
 use keyway::prelude::*;
 
 /// Two convolutions, a pool, and two linear layers.
 #[derive(Clone, Debug)]
-pub struct Net<B: Backend> {
+pub(crate) struct Net<B: Backend> {
     conv1: Conv2d<B>,
     conv2: Conv2d<B>,
     pool: MaxPool2d,
@@ -15,7 +16,7 @@ pub struct Net<B: Backend> {
 module!(Net { conv1, conv2, hidden, output } const { pool });
 
 impl<B: Backend> Net<B> {
-    pub fn new(device: &B::Device) -> Self {
+    pub(crate) fn new(device: &B::Device) -> Self {
         let conv = |channels| Conv2dConfig::new(channels, [3, 3]).with_padding(PaddingConfig2d::Same);
         Net {
             conv1: conv([1, 16]).init(device),
@@ -27,10 +28,10 @@ impl<B: Backend> Net<B> {
     }
 
     /// Images `[batch, 1, 8, 8]` to a score for each digit, `[batch, 10]`.
-    pub fn forward(&self, images: Tensor<B, 4>) -> Tensor<B, 2> {
-        let x = self.conv1.forward(images).relu();
-        let x = self.pool.forward(self.conv2.forward(x).relu());
-        let x = self.hidden.forward(x.flatten(1, 3)).relu();
+    pub(crate) fn forward(&self, images: Tensor<B, 4>) -> Tensor<B, 2> {
+        let x = relu(self.conv1.forward(images));
+        let x = self.pool.forward(relu(self.conv2.forward(x)));
+        let x = relu(self.hidden.forward(x.flatten(1, 3)));
         self.output.forward(x)
     }
 }

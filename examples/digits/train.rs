@@ -7,7 +7,7 @@ use keyway::collective::GroupOptions;
 use keyway::nn::Record;
 use keyway::optim::SgdConfig;
 use keyway::prelude::*;
-use keyway::{LocalBackend, Mesh, loss};
+use keyway::{LocalBackend, MeshDevice};
 
 use crate::data::{Digits, shuffled};
 use crate::model::Net;
@@ -17,23 +17,23 @@ const MOMENTUM: f64 = 0.9;
 
 /// How to train.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    pub epochs: usize,
+pub(crate) struct Settings {
+    pub(crate) epochs: usize,
     /// The images of a step, over all replicas.
-    pub batch: usize,
-    pub seed: u64,
-    pub max_steps: usize,
+    pub(crate) batch: usize,
+    pub(crate) seed: u64,
+    pub(crate) max_steps: usize,
 }
 
 /// What came of it.
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The share of the test images that were recognised.
-    pub accuracy: f64,
+    pub(crate) accuracy: f64,
     /// The parameters of each replica, read from its own device.
-    pub replicas: Vec<Record>,
+    pub(crate) replicas: Vec<Record>,
     /// The images trained with.
-    pub images: usize,
-    pub elapsed: Duration,
+    pub(crate) images: usize,
+    pub(crate) elapsed: Duration,
 }
 
 /// One replica's share of every batch.
@@ -45,14 +45,14 @@ struct Share {
 
 impl Settings {
     /// The number of steps: whole batches only.
-    pub fn steps(&self, images: usize) -> usize {
+    pub(crate) fn steps(&self, images: usize) -> usize {
         let all = self.epochs.saturating_mul(images / self.batch);
         all.min(self.max_steps)
     }
 }
 
 /// Trains on a local backend, without a group.
-pub fn alone<B: LocalBackend>(
+pub(crate) fn alone<B: LocalBackend>(
     device: &B::Device,
     train: &Digits,
     test: &Digits,
@@ -70,7 +70,7 @@ pub fn alone<B: LocalBackend>(
 }
 
 /// Trains several replicas that see equal shares of every batch. The first one reports progress.
-pub fn together<B: LocalBackend>(
+pub(crate) fn together<B: LocalBackend>(
     devices: Vec<B::Device>,
     train: &Digits,
     test: &Digits,
@@ -79,8 +79,9 @@ pub fn together<B: LocalBackend>(
 ) -> Result<Outcome, Error> {
     let replicas = devices.len();
     let members = Mesh::<B>::open_on(devices, &GroupOptions::default())?;
-    let replica = |(rank, device)| {
-        let progress = || {
+    let progress = &progress;
+    let replica = |(rank, device): (usize, MeshDevice<B>)| {
+        let report = move || {
             if rank == 0 {
                 progress();
             }
@@ -90,30 +91,21 @@ pub fn together<B: LocalBackend>(
             device.seed(settings.seed);
             let mut model = Net::<Autodiff<Mesh<B>>>::new(&device).distribute()?;
             let start = Instant::now();
-            fit(&mut model, &device, train, settings, share, progress)?;
+            fit(&mut model, &device, train, settings, share, report)?;
             let elapsed = start.elapsed();
-            let accuracy = if rank == 0 {
-                accuracy(&model.valid(), &device, test)?
-            } else {
-                0.0
+            let accuracy = match rank {
+                0 => accuracy(&model.valid(), &device, test)?,
+                _ => 0.0,
             };
             Ok((accuracy, model.record()?, elapsed))
         }
     };
     let results: Vec<_> = thread::scope(|scope| {
-        let threads = members
-            .into_iter()
-            .enumerate()
-            .map(replica)
-            .map(|work| scope.spawn(work));
-        let threads: Vec<_> = threads.collect();
-        threads
-            .into_iter()
-            .map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
+        let members = members.into_iter().enumerate();
+        let threads: Vec<_> = members.map(|member| scope.spawn(replica(member))).collect();
+        let joined = threads.into_iter().map(|thread| thread.join());
+        joined
+            .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
             .collect()
     });
     let results = results.into_iter().collect::<Result<Vec<_>, Error>>()?;
@@ -123,7 +115,7 @@ pub fn together<B: LocalBackend>(
 }
 
 /// Whether every replica has the same bytes in every parameter and buffer.
-pub fn bit_identical(replicas: &[Record]) -> bool {
+pub(crate) fn bit_identical(replicas: &[Record]) -> bool {
     let bytes = |record: &Record| -> Vec<_> {
         let entry = |(path, data): (&String, &TensorData)| {
             (
