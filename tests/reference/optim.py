@@ -1,6 +1,6 @@
 """Writes optim.csv: what optimizers of PyTorch make of a parameter, step by step.
 
-Needs torch; run as `python optim.py`.
+Written by torch 2.13; run as `python optim.py`.
 """
 
 import pathlib

@@ -1,6 +1,6 @@
 """Writes pytorch.safetensors: a small model's state_dict, with an input and PyTorch's outputs for it beside.
 
-Needs torch, numpy and safetensors; run as `python pytorch.py`.
+Written by torch 2.13 with safetensors; run as `python pytorch.py`.
 """
 
 import pathlib
