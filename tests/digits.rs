@@ -33,6 +33,46 @@ fn settings(max_steps: usize) -> Settings {
     }
 }
 
+#[test]
+fn one_and_two_replicas_learn_to_read() {
+    let (train, test) = digits();
+    let settings = Options::parse([""; 0]).unwrap().unwrap().settings;
+    let alone = train::alone::<Flex>(&FlexDevice::new(0), &train, &test, &settings, || ()).unwrap();
+    let devices = vec![FlexDevice::new(0), FlexDevice::new(1)];
+    let together = train::together::<Flex>(devices, &train, &test, &settings, || ()).unwrap();
+    assert!(together.accuracy >= 0.97, "{together}");
+    assert!(
+        (alone.accuracy - together.accuracy).abs() <= 0.005,
+        "{alone}; {together}"
+    );
+    assert!(
+        together.to_string().contains("\nreplicas bit-identical: yes\n"),
+        "{together}"
+    );
+}
+
+#[test]
+fn the_report_has_its_form() {
+    let record = |x: f32| Record::from([("w".to_owned(), TensorData::new(vec![x], [1]).unwrap())]);
+    let report = |b: f32| {
+        let outcome = train::Outcome {
+            accuracy: 0.98123,
+            replicas: vec![record(0.0), record(b)],
+            images: 24690,
+            elapsed: std::time::Duration::from_secs(2),
+        };
+        outcome.to_string()
+    };
+    assert_eq!(
+        report(0.0),
+        "test accuracy: 98.1 %\nreplicas bit-identical: yes\nimages/s: 12345"
+    );
+    assert_eq!(
+        report(-0.0),
+        "test accuracy: 98.1 %\nreplicas bit-identical: no\nimages/s: 12345"
+    );
+}
+
 fn records<B: LocalBackend>(replicas: usize, steps: usize, device: impl Fn(u64) -> B::Device) -> Vec<Record> {
     let (train, test) = digits();
     let settings = settings(steps);
@@ -131,6 +171,9 @@ fn steps_are_of_whole_batches() {
     assert_eq!(settings(usize::MAX).steps(100), 2 * 3);
     assert_eq!(settings(5).steps(100), 5);
     assert_eq!(settings(5).steps(31), 0);
+    let error = settings(5).check(31).unwrap_err().to_string();
+    assert_eq!(error, "--batch: 32 is more than the 31 images to train with");
+    assert!(settings(5).check(32).is_ok());
 }
 
 #[test]

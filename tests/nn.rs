@@ -58,7 +58,11 @@ const PATHS: &[(&str, Kind, DType)] = &[
 fn a_visit_and_a_map_come_by_every_tensor_of_any_element_type() {
     let mut net = net::<Train>(0, &FlexDevice::new(0));
     let mut seen = Vec::new();
-    net.for_each(|slot, x| seen.push((slot.path.to_owned(), slot.kind, x.dtype())));
+    net.for_each(|slot, x| {
+        seen.push((slot.path.to_owned(), slot.kind, x.dtype()));
+        Ok(())
+    })
+    .unwrap();
     let expected: Vec<_> = PATHS
         .iter()
         .map(|&(path, kind, dtype)| (path.to_owned(), kind, dtype))
@@ -117,7 +121,14 @@ fn moving_a_model_moves_its_buffers_and_keeps_its_leaves() {
     let (to, from) = (members.pop().unwrap(), members.pop().unwrap());
     let model: BatchNorm2d<Autodiff<Mesh<Flex>>> = BatchNorm2dConfig::new(2).init(&from);
     let moved = model.to_device(&to).unwrap();
-    moved.for_each(|slot, x| assert_eq!(x.device(), to, "{}", slot.path));
+    let mut devices = Vec::new();
+    moved
+        .for_each(|_, x| {
+            devices.push(x.device());
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(devices, [to.clone(), to.clone(), to.clone(), to.clone()]);
     let x = Tensor::random([2, 2, 3, 3], Distribution::Default, &to);
     let gradients = moved.forward(x).sum().backward();
     let grad = moved

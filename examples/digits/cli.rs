@@ -14,7 +14,7 @@ Usage: digits [OPTIONS]
 
   --replicas N     replicas, each on a thread of its own; 1 trains without a group [default: 2]
   --backend NAME   flex or ndarray [default: flex]
-  --epochs N       passes over the training images [default: 12]
+  --epochs N       passes over the training images [default: 20]
   --batch N        images in a step, over all replicas; a multiple of their number [default: 64]
   --seed N         decides initial values and the order of images [default: 0]
   --max-steps N    stops after so many steps
@@ -50,7 +50,7 @@ impl Options {
             replicas: 2,
             backend: BackendName::Flex,
             settings: Settings {
-                epochs: 12,
+                epochs: 20,
                 batch: 64,
                 seed: 0,
                 max_steps: usize::MAX,

@@ -99,10 +99,10 @@ fn parse_line(line: &str) -> Result<([f32; PIXELS], i32), String> {
 /// `0..len` in an order that depends on the seed and the epoch alone (Fisher & Yates).
 pub(crate) fn shuffled(len: usize, seed: u64, epoch: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
-    let stream = seed ^ (epoch as u64 + 1) << 32;
+    let stream = seed ^ ((epoch as u64 + 1) << 32);
     for i in (1..len).rev() {
         let [word, ..] = philox(stream, i as u64);
-        order.swap(i, (u64::from(word) * (i as u64 + 1) >> 32) as usize);
+        order.swap(i, ((u64::from(word) * (i as u64 + 1)) >> 32) as usize);
     }
     order
 }

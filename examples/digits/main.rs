@@ -14,7 +14,7 @@ mod train;
 use cli::{BackendName, Options};
 use data::Digits;
 use model::Net;
-use train::{Outcome, bit_identical};
+use train::Outcome;
 
 fn main() -> ExitCode {
     match run() {
@@ -46,29 +46,20 @@ fn report<B: LocalBackend>(
     device: impl Fn(u64) -> B::Device,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let outcome = trained::<B>(options, &device)?;
-    if let Some(path) = &options.save {
+    // A file that cannot be written does not take the report away.
+    let saved = options.save.as_ref().map_or(Ok(()), |path| {
         let mut model = Net::<B>::new(&device(0));
         model.load_record(outcome.replicas[0].clone())?;
-        model.save(path)?;
-        println!("saved: {}", path.display());
-    }
-    let identical = if bit_identical(&outcome.replicas) {
-        "yes"
-    } else {
-        "no"
-    };
-    println!("test accuracy: {:.1} %", 100.0 * outcome.accuracy);
-    println!("replicas bit-identical: {identical}");
-    println!(
-        "images/s: {:.0}",
-        outcome.images as f64 / outcome.elapsed.as_secs_f64()
-    );
-    Ok(())
+        model.save(path)
+    });
+    println!("{outcome}");
+    Ok(saved?)
 }
 
 fn trained<B: LocalBackend>(options: &Options, device: impl Fn(u64) -> B::Device) -> Result<Outcome, Error> {
     let (settings, replicas) = (&options.settings, options.replicas);
     let (train, test) = Digits::read(&options.data)?.split();
+    settings.check(train.len())?;
     let bar = progress_bar(settings.steps(train.len()));
     let progress = || bar.inc(1);
     let outcome = match replicas {

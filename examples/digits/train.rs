@@ -1,5 +1,6 @@
 //! Training: one replica alone, or several in a group, each on a thread of its own.
 
+use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -44,10 +45,37 @@ struct Share {
 }
 
 impl Settings {
+    /// Refuses batches that there are not enough images for.
+    pub(crate) fn check(&self, images: usize) -> Result<(), Error> {
+        if self.batch > images {
+            let message = format!("{} is more than the {images} images to train with", self.batch);
+            return Err(Error::argument("--batch", message));
+        }
+        Ok(())
+    }
+
     /// The number of steps: whole batches only.
     pub(crate) fn steps(&self, images: usize) -> usize {
         let all = self.epochs.saturating_mul(images / self.batch);
         all.min(self.max_steps)
+    }
+}
+
+/// The report.
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let identical = if bit_identical(&self.replicas) {
+            "yes"
+        } else {
+            "no"
+        };
+        writeln!(f, "test accuracy: {:.1} %", 100.0 * self.accuracy)?;
+        writeln!(f, "replicas bit-identical: {identical}")?;
+        write!(
+            f,
+            "images/s: {:.0}",
+            self.images as f64 / self.elapsed.as_secs_f64()
+        )
     }
 }
 

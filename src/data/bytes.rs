@@ -18,7 +18,7 @@ impl TensorData {
     /// # Errors
     /// If their number is not that of the shape.
     pub fn from_le_bytes(bytes: &[u8], dtype: DType, shape: impl Into<Shape>) -> Result<Self, Error> {
-        if bytes.len() % dtype.size() != 0 {
+        if !bytes.len().is_multiple_of(dtype.size()) {
             let message = format!("{} bytes are not a whole number of {dtype} elements", bytes.len());
             return Err(Error::argument("from_le_bytes", message));
         }

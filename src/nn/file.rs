@@ -1,7 +1,7 @@
 //! Models in safetensors files.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 
@@ -29,15 +29,11 @@ pub enum Format {
 pub(super) fn save<B: Readable, M: Module<B>>(model: &M, path: &Path, format: Format) -> Result<(), Error> {
     let refused = |message: String| file_error(path, message);
     let mut tensors = Vec::new();
-    let mut failed = Ok(());
     model.for_each(|slot, x| {
-        let read = oriented(x.clone(), slot, format).and_then(Raw::into_data);
-        match read {
-            Ok(data) => tensors.push((slot.path.to_owned(), Entry::new(&data))),
-            Err(error) => failed = Err(error),
-        }
-    });
-    failed?;
+        let data = oriented(x.clone(), slot, format)?.into_data()?;
+        tensors.push((slot.path.to_owned(), Entry::new(&data)));
+        Ok(())
+    })?;
     let about = (format == Format::PyTorch).then(|| HashMap::from([("format".into(), "pt".into())]));
     let bytes = safetensors::serialize(tensors, about).map_err(|e| refused(e.to_string()))?;
     // Written beside it and moved, so that a failure leaves the file that was there.
@@ -69,36 +65,34 @@ pub(super) fn assign<B: Backend, M: Module<B>>(
     format: Format,
     refused: impl Fn(String) -> Error,
 ) -> Result<(), Error> {
-    let mut new = Vec::new();
+    let mut new = BTreeMap::new();
     let mut faults = Vec::new();
-    let mut failed = Ok(());
     model.for_each(|slot, old| {
         let Some(data) = record.remove(slot.path) else {
-            return faults.push(format!("`{}` is missing", slot.path));
+            faults.push(format!("`{}` is missing", slot.path));
+            return Ok(());
         };
         let shape: Shape = match transposed(slot, format) {
             true => old.shape().iter().rev().copied().collect(),
             false => old.shape().clone(),
         };
-        if *data.shape() != shape || data.dtype() != old.dtype() {
-            let (path, got, dtype) = (slot.path, data.shape(), data.dtype());
-            let expected = old.dtype();
-            return faults.push(format!(
-                "`{path}` is {got} of {dtype}, expected {shape} of {expected}"
-            ));
+        if *data.shape() == shape && data.dtype() == old.dtype() {
+            let x = oriented(Raw::from_data(data, &old.device())?, slot, format)?;
+            new.insert(slot.path.to_owned(), x);
+            return Ok(());
         }
-        match Raw::from_data(data, &old.device()).and_then(|x| oriented(x, slot, format)) {
-            Ok(x) => new.push(x),
-            Err(error) => failed = Err(error),
-        }
-    });
+        let (path, got, dtype) = (slot.path, data.shape(), data.dtype());
+        let expected = old.dtype();
+        faults.push(format!(
+            "`{path}` is {got} of {dtype}, expected {shape} of {expected}"
+        ));
+        Ok(())
+    })?;
     faults.extend(record.keys().map(|path| format!("the model has no `{path}`")));
     if !faults.is_empty() {
         return Err(refused(faults.join("; ")));
     }
-    failed?;
-    let mut new = new.into_iter();
-    model.visit(&mut Visitor::new(&mut |_, _| Ok(new.next())))
+    model.visit(&mut Visitor::new(&mut |slot, _| Ok(new.remove(slot.path))))
 }
 
 /// The transpose, where the format holds that.

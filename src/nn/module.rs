@@ -9,6 +9,7 @@ use crate::data::TensorData;
 use crate::error::Error;
 use crate::op::HasMeta;
 use crate::raw::Raw;
+use crate::tensor::ok;
 
 /// A model or a part of one: something that holds parameters and buffers on backend `B`.
 ///
@@ -59,23 +60,27 @@ pub trait Module<B: Backend>: Sized {
     /// The first that the mapper returns.
     fn map<B2: Backend>(&self, mapper: &mut Mapper<'_, B, B2>) -> Result<Self::On<B2>, Error>;
 
-    /// Looks at every parameter and buffer.
-    fn for_each(&self, mut f: impl FnMut(&Slot<'_>, &Raw<B>)) {
-        let read = self.map::<B>(&mut Mapper::new(&mut |slot, x| {
-            f(slot, x);
+    /// Looks at every parameter and buffer, in the order of [`Module::visit`].
+    ///
+    /// # Errors
+    /// The first that `f` returns.
+    fn for_each(&self, mut f: impl FnMut(&Slot<'_>, &Raw<B>) -> Result<(), Error>) -> Result<(), Error> {
+        let same = self.map::<B>(&mut Mapper::new(&mut |slot, x| {
+            f(slot, x)?;
             Ok(x.clone())
         }));
-        debug_assert!(read.is_ok(), "a tensor replaces itself");
+        same.map(drop)
     }
 
     /// The number of trained values.
     fn num_params(&self) -> usize {
         let mut total = 0;
-        self.for_each(|slot, x| {
+        ok(self.for_each(|slot, x| {
             if slot.kind == Kind::Param {
                 total += x.shape().num_elements();
             }
-        });
+            Ok(())
+        }));
         total
     }
 
@@ -87,16 +92,12 @@ pub trait Module<B: Backend>: Sized {
     where
         B: Readable,
     {
-        let mut record = Ok(Record::new());
+        let mut record = Record::new();
         self.for_each(|slot, x| {
-            if let Ok(values) = &mut record {
-                match x.clone().into_data() {
-                    Ok(data) => drop(values.insert(slot.path.to_owned(), data)),
-                    Err(error) => record = Err(error),
-                }
-            }
-        });
-        record
+            record.insert(slot.path.to_owned(), x.clone().into_data()?);
+            Ok(())
+        })?;
+        Ok(record)
     }
 
     /// Takes over the values of a record.
@@ -168,13 +169,26 @@ pub trait Module<B: Backend>: Sized {
     where
         B: AutodiffBackend,
     {
-        let inner = |_: &Slot<'_>, x: &Raw<B>| Ok(Raw::new(B::inner(x.clone().into_primitive())));
-        crate::tensor::ok(self.map(&mut Mapper::new(&mut { inner })))
+        ok(self.map(&mut Mapper::new(&mut |_, x| {
+            Ok(Raw::new(B::inner(x.clone().into_primitive())))
+        })))
     }
 
     /// Makes the model one that the members of its device's group train together: members compare their parameters and
     /// buffers, each gets the values of rank 0, and every parameter is marked with
     /// [`set_distributed_params`](crate::Tensor::set_distributed_params) under its path. Every member calls this.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let replicas = Mesh::<Flex>::open(2)?.into_iter().map(|device| std::thread::spawn(move || {
+    ///     let own: Linear<Autodiff<Mesh<Flex>>> = LinearConfig::new(2, 1).init(&device);
+    ///     own.distribute()?.record()
+    /// }));
+    /// let records: Vec<_> = replicas.collect::<Vec<_>>().into_iter().map(|replica| replica.join().unwrap()).collect();
+    /// assert_eq!(records[0], records[1]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Collective` if a member is missing, or its model has other paths, shapes or element types.
@@ -190,7 +204,8 @@ pub trait Module<B: Backend>: Sized {
                 param: Some(slot.path.into()),
                 meta: x.meta(),
             });
-        });
+            Ok(())
+        })?;
         let Some(device) = device else { return Ok(self) };
         B::member(&device).agree("distribute", entries, vec![])?;
         self.visit(&mut Visitor::new(&mut |slot, x: &Raw<B>| {

@@ -203,21 +203,11 @@ impl<B: Backend, E: FloatElement> BatchNorm2d<B, E> {
     /// Moves a running statistic towards that of a batch.
     fn follow(&self, running: &Buffer<B, 1, E>, batch: Raw<B>) -> Result<(), Error> {
         let share = self.momentum;
-        let batch = Raw::<B>::new(B::detach(batch.into_primitive()));
-        let batch = batch
-            .cast(E::DTYPE)?
-            .reshape([running.val().dims()[0]])?
-            .mul(share)?;
-        let step = |old: Tensor<B, 1, E>| old.into_raw().mul(1.0 - share)?.add(batch);
-        let mut result = Ok(());
-        running.update(|old| match step(old.clone()).and_then(Tensor::try_from_raw) {
-            Ok(new) => new,
-            Err(error) => {
-                result = Err(error);
-                old
-            }
-        });
-        result
+        let batch = Raw::<B>::new(B::detach(batch.into_primitive())).flatten()?;
+        running.try_update(|old| {
+            let old = old.into_raw().cast(batch.dtype())?.mul(1.0 - share)?;
+            Tensor::try_from_raw(old.add(batch.mul(share)?)?.cast(E::DTYPE)?)
+        })
     }
 }
 

@@ -114,6 +114,19 @@ impl<B: Backend, const D: usize, E: Element> Buffer<B, D, E> {
         *value = detached(f(value.clone()));
     }
 
+    /// [`Buffer::update`] by what may fail.
+    ///
+    /// # Errors
+    /// What `f` returns; the value is then unchanged.
+    pub fn try_update(
+        &self,
+        f: impl FnOnce(Tensor<B, D, E>) -> Result<Tensor<B, D, E>, Error>,
+    ) -> Result<(), Error> {
+        let mut value = self.lock();
+        *value = detached(f(value.clone())?);
+        Ok(())
+    }
+
     /// A panic while the lock is held leaves the old value, which is a whole one.
     fn lock(&self) -> impl std::ops::DerefMut<Target = Tensor<B, D, E>> + '_ {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
