@@ -175,7 +175,7 @@ impl Member {
     }
 
     /// Compares entries, and tells for which of them any member has set its flag.
-    pub(super) fn agree(
+    pub(crate) fn agree(
         self: &Arc<Self>,
         op: &'static str,
         entries: Vec<Entry>,
