@@ -9,6 +9,8 @@ use crate::op::random::KeySource;
 use crate::op::{CreateOp, HasMeta, Meta, Op};
 
 pub mod flex;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 mod reach;
 
 pub use reach::{Collective, DynBackend, Local, Reach, SyncState, Synced, Unproven, Unsynced};

@@ -1,0 +1,146 @@
+//! Reductions and scans.
+
+use ndarray::{ArrayD, ArrayView1, ArrayViewD, Axis};
+
+use super::number::{Number, Real, with_int, with_number, with_real};
+use super::storage::{Held, NdArrayTensor, Values, dims, owned};
+use crate::element::DType;
+use crate::op::{HasMeta, Meta, ReduceOp, ScanOp};
+
+pub(super) fn reduce(op: ReduceOp, x: NdArrayTensor, axes: &[usize], meta: &Meta) -> Values {
+    if axes.is_empty() {
+        return x.into_values();
+    }
+    match (op, x.dtype()) {
+        (ReduceOp::Any, _) => owned(fold(&x, axes, meta, false, |a, b| a | b)),
+        (ReduceOp::All, _) => owned(fold(&x, axes, meta, true, |a, b| a & b)),
+        (ReduceOp::Mean, dtype) => with_real!(dtype, E => mean::<E>(&x, axes, meta)),
+        (op, dtype) => with_number!(dtype, E => reduce_number::<E>(op, &x, axes, meta)),
+    }
+}
+
+pub(super) fn scan(op: ScanOp, x: NdArrayTensor, axis: usize) -> Values {
+    fn scan<E: Number>(op: ScanOp, x: NdArrayTensor, axis: Axis) -> Values {
+        let mut x = x.into_owned::<E>();
+        match op {
+            ScanOp::Sum => x.accumulate_axis_inplace(axis, |&before, v| *v = before.add(*v)),
+            ScanOp::Prod => x.accumulate_axis_inplace(axis, |&before, v| *v = before.mul(*v)),
+            ScanOp::Max => x.accumulate_axis_inplace(axis, |&before, v| *v = before.greater(*v)),
+            ScanOp::Min => x.accumulate_axis_inplace(axis, |&before, v| *v = before.lesser(*v)),
+        }
+        owned(x)
+    }
+    with_number!(x.dtype(), E => scan::<E>(op, x, Axis(axis)))
+}
+
+fn reduce_number<E: Number>(op: ReduceOp, x: &NdArrayTensor, axes: &[usize], meta: &Meta) -> Values {
+    match op {
+        ReduceOp::Sum => owned(fold(x, axes, meta, E::ZERO, E::add)),
+        ReduceOp::Prod => owned(fold(x, axes, meta, E::ONE, E::mul)),
+        ReduceOp::Max => owned(fold(x, axes, meta, E::LEAST, E::greater)),
+        ReduceOp::Min => owned(fold(x, axes, meta, E::GREATEST, E::lesser)),
+        ReduceOp::ArgMax => owned(places::<E>(x, axes[0], |v, best| v > best)),
+        ReduceOp::ArgMin => owned(places::<E>(x, axes[0], |v, best| v < best)),
+        op => unreachable!("`{}` is not for all numbers", op.name()),
+    }
+}
+
+fn mean<E: Real>(x: &NdArrayTensor, axes: &[usize], meta: &Meta) -> Values {
+    let count = axes.iter().map(|&axis| x.shape()[axis] as f64).product::<f64>();
+    let count = E::from(count).expect("a float takes any number");
+    let mut sum = fold(x, axes, meta, E::ZERO, Number::add);
+    sum.mapv_inplace(|v| v / count);
+    owned(sum)
+}
+
+/// Combines the elements along axes, of which there is at least one.
+fn fold<E: Held>(
+    x: &NdArrayTensor,
+    axes: &[usize],
+    meta: &Meta,
+    start: E,
+    f: impl Fn(E, E) -> E + Copy,
+) -> ArrayD<E> {
+    if x.is_empty() {
+        return ArrayD::from_elem(dims(&meta.shape), start);
+    }
+    let mut axes = axes.to_vec();
+    axes.sort_unstable();
+    let last = axes.pop().map(Axis).expect("at least one axis");
+    let folded = fold_axis(x.view(), last, start, f);
+    axes.into_iter()
+        .rev()
+        .fold(folded, |x, axis| fold_axis(x.view(), Axis(axis), start, f))
+}
+
+/// Combines the elements along an axis, which stays with size 1: each lane by itself where its elements lie closest,
+/// and lanes side by side otherwise.
+fn fold_axis<E: Held>(x: ArrayViewD<E>, axis: Axis, start: E, f: impl Fn(E, E) -> E + Copy) -> ArrayD<E> {
+    let closest = x
+        .axes()
+        .filter(|a| a.len > 1)
+        .min_by_key(|a| a.stride.unsigned_abs());
+    if closest.is_some_and(|closest| closest.axis == axis) {
+        x.map_axis(axis, |lane| fold_lane(lane, start, f))
+            .insert_axis(axis)
+    } else {
+        fold_rows(x, axis, f)
+    }
+}
+
+/// The most elements that are combined one after another. Beyond it halves are combined, so that the rounding errors
+/// of a sum grow with the logarithm of its length.
+const BLOCK: usize = 256;
+
+fn fold_lane<E: Held>(lane: ArrayView1<E>, start: E, f: impl Fn(E, E) -> E + Copy) -> E {
+    if lane.len() > BLOCK {
+        let (a, b) = lane.split_at(Axis(0), lane.len() / 2);
+        return f(fold_lane(a, start, f), fold_lane(b, start, f));
+    }
+    let Some(slice) = lane.as_slice() else {
+        return lane.iter().copied().fold(start, f);
+    };
+    // Independent partial results, which the compiler puts side by side into vectors.
+    let mut partial = [start; 8];
+    let chunks = slice.chunks_exact(partial.len());
+    let rest = chunks.remainder().iter().copied().fold(start, f);
+    for chunk in chunks {
+        for (p, &v) in partial.iter_mut().zip(chunk) {
+            *p = f(*p, v);
+        }
+    }
+    partial.into_iter().fold(rest, f)
+}
+
+fn fold_rows<E: Held>(x: ArrayViewD<E>, axis: Axis, f: impl Fn(E, E) -> E + Copy) -> ArrayD<E> {
+    let len = x.len_of(axis);
+    if len > BLOCK {
+        let (a, b) = x.split_at(axis, len / 2);
+        let mut folded = fold_rows(a, axis, f);
+        folded.zip_mut_with(&fold_rows(b, axis, f), |a, &b| *a = f(*a, b));
+        return folded;
+    }
+    let mut rows = x.axis_iter(axis);
+    let mut folded = rows.next().expect("at least one element").to_owned();
+    for row in rows {
+        folded.zip_mut_with(&row, |a, &b| *a = f(*a, b));
+    }
+    folded.insert_axis(axis)
+}
+
+/// Where the best element of each lane is: the first of several, and the first NaN before all.
+fn places<E: Number>(x: &NdArrayTensor, axis: usize, better: impl Fn(E, E) -> bool) -> ArrayD<i32> {
+    let place = |lane: ArrayView1<E>| {
+        let mut best = (0, lane[0]);
+        for (i, &v) in lane.iter().enumerate() {
+            if best.1.is_nan() {
+                break;
+            }
+            if better(v, best.1) || v.is_nan() {
+                best = (i as i32, v);
+            }
+        }
+        best.0
+    };
+    x.view().map_axis(Axis(axis), place).insert_axis(Axis(axis))
+}
