@@ -44,7 +44,8 @@ pub mod prelude {
     pub use crate::{
         Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Distribution,
         Element, Error, Flex, FloatElement, IntElement, Mesh, NoCheckpointing, NumericElement, ParamId,
-        PlainBackend, Readable, Slice, Supports, Tensor, TensorData, activation, linalg, loss, module, s,
+        PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData, activation, linalg, loss,
+        module, s,
     };
     #[cfg(feature = "ndarray")]
     pub use crate::{NdArray, NdArrayDevice};

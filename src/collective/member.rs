@@ -181,8 +181,18 @@ impl Member {
         entries: Vec<Entry>,
         flags: Vec<bool>,
     ) -> Result<Vec<bool>, Error> {
+        self.start_agree(op, entries, flags)?.wait()
+    }
+
+    /// Starts [`Member::agree`].
+    pub(super) fn start_agree(
+        self: &Arc<Self>,
+        op: &'static str,
+        entries: Vec<Entry>,
+        flags: Vec<bool>,
+    ) -> Result<Pending<Vec<bool>>, Error> {
         if self.size == 1 {
-            return Ok(flags);
+            return Ok(Pending::new(|| Ok(flags)));
         }
         let header = Header {
             op: op.into(),
@@ -200,11 +210,11 @@ impl Member {
             }
             Flow::Done(vec![Buffer::Bool(any)])
         };
-        let result = self.submit(message, Rounds::One, Box::new(any))?.wait()?;
-        match result.into_iter().next() {
+        let result = self.submit(message, Rounds::One, Box::new(any))?;
+        Ok(result.and_then(|buffers| match buffers.into_iter().next() {
             Some(Buffer::Bool(any)) => Ok(any),
             _ => unreachable!("`any` gives flags"),
-        }
+        }))
     }
 
     /// Registers a leaf as a parameter, as long as `id` or a clone of it is held.

@@ -39,7 +39,7 @@ mod pending;
 mod reduce;
 mod transport;
 
-pub use gradients::{GradientReduction, sync_gradients};
+pub use gradients::{GradientReduction, backward_synced, sync_gradients};
 pub use in_process::InProcess;
 pub use member::{GroupOptions, Member};
 pub use mesh::{Mesh, MeshDevice, MeshTensor};
@@ -47,7 +47,6 @@ pub use op::{CollectiveOp, ReduceKind};
 pub use pending::Pending;
 pub use transport::{Carries, Entry, Header, Message, Part, Transport};
 
-pub(crate) use autodiff::run;
 pub(crate) use gradients::distribute;
 
 /// The identity of a parameter in its group: its path in its module, such as `conv1.weight`.
