@@ -283,7 +283,7 @@ fn linear() -> Vec<Case> {
         stride: smallvec![2, 1],
         padding: smallvec![(1, 0), (0, 1)],
         dilation: smallvec![1, 2],
-        ..PoolOptions::new([2, 2])
+        ..PoolOptions::new(Dims::from_slice(&[2, 2]))
     };
     let mut cases = vec![
         matmul(&[2, 3], &[3, 2]),
@@ -794,7 +794,7 @@ mod by_hand {
             stride: smallvec![2],
             padding: smallvec![(1, 0)],
             dilation: smallvec![2],
-            ..PoolOptions::new([2])
+            ..PoolOptions::new(Dims::from_slice(&[2]))
         };
         // Windows (-1, 1), (1, 3): 5 is the greatest of both.
         let (y, _) = x.raw().clone().max_pool_with_indices(options).unwrap();
@@ -828,7 +828,7 @@ mod by_hand {
     fn ties_and_edges_of_functions() {
         let inf = f32::INFINITY;
         assert_eq!(slopes([-1.0, 0.0, 2.0], |x| x.abs()), [-1.0, 0.0, 1.0]);
-        assert_eq!(slopes([-1.0, 0.0, 2.0], |x| x.relu()), [0.0, 0.0, 1.0]);
+        assert_eq!(slopes([-1.0, 0.0, 2.0], |x| keyway::activation::relu(x)), [0.0, 0.0, 1.0]);
         assert_eq!(slopes([0.0], |x| x.sqrt()), [inf]);
         assert_eq!(slopes([0.3, 1.5], |x| x.clone().floor() + x.sign()), [0.0, 0.0]);
         assert_eq!(slopes([0.0, 2.0], |x| x.powf(0.0)), [0.0, 0.0]);

@@ -4,7 +4,7 @@
 use super::{Tensor, ok};
 use crate::autodiff::{AfterBackward, AutodiffBackend, Gradients};
 use crate::backend::Backend;
-use crate::collective::{CollectiveBackend, ParamId};
+use crate::collective::{self, CollectiveBackend, ParamId};
 use crate::element::{Element, FloatElement};
 use crate::error::Error;
 use crate::raw::Raw;
@@ -162,7 +162,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// gradient the same on every member.
     ///
     /// # Panics
-    /// If an op produced it from another leaf; [`Tensor::try_set_distributed_params`] returns that.
+    /// If an op produced it, or another live tensor of another shape has this name;
+    /// [`Tensor::try_set_distributed_params`] returns that.
     #[track_caller]
     pub fn set_distributed_params(self, id: impl Into<ParamId>) -> Self
     where
@@ -175,13 +176,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// [`Tensor::set_distributed_params`], with what went wrong as a value.
     ///
     /// # Errors
-    /// If an op produced it from another leaf.
+    /// If an op produced it, or another live tensor of another shape has this name.
     pub fn try_set_distributed_params(self, id: impl Into<ParamId>) -> Result<Self, Error>
     where
         B: AutodiffBackend + CollectiveBackend,
         E: FloatElement,
     {
-        B::set_param(self.into_primitive(), id.into()).map(Self::from_primitive)
+        collective::distribute::<B>(self.into_primitive(), &id.into()).map(Self::from_primitive)
     }
 
     /// The parameter that this leaf was marked as by [`Tensor::set_distributed_params`].

@@ -14,7 +14,7 @@ use crate::shape::Shape;
 
 /// From how many multiplications on all threads work on a product; below, waking them costs more than they save
 /// (measured with 2 cores).
-const PARALLEL_PRODUCT: usize = 1 << 19;
+pub(super) const PARALLEL_PRODUCT: usize = 1 << 19;
 
 /// How many rows of the right operand an integer product goes through at a time, so that they stay in the cache.
 const BLOCK: usize = 32;
