@@ -287,7 +287,7 @@ impl Member {
             then,
             result: result.clone(),
         });
-        while let Some(job) = queue.jobs.pop_front_if(|job| self.transport.is_ready(job.round)) {
+        while let Some(job) = queue.pop_ready(&*self.transport) {
             self.step(&mut queue, job);
         }
         let member = self.clone();
@@ -340,6 +340,12 @@ impl Member {
 }
 
 impl Queue {
+    /// The first operation, if its round is complete.
+    fn pop_ready(&mut self, transport: &dyn Transport) -> Option<Job> {
+        self.jobs.front().filter(|job| transport.is_ready(job.round))?;
+        self.jobs.pop_front()
+    }
+
     /// Breaks the group for this member: what is under way fails, and what comes later.
     fn fail(&mut self, fault: &Error) {
         for job in self.jobs.drain(..) {

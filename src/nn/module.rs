@@ -210,7 +210,7 @@ pub trait Module<B: Backend>: Sized {
         B::member(&device).agree("distribute", entries, vec![])?;
         self.visit(&mut Visitor::new(&mut |slot, x: &Raw<B>| {
             let own = Raw::<B>::new(B::detach(x.clone().into_primitive()));
-            let first = collective::run(CollectiveOp::Broadcast { root: 0 }, own)?.wait()?;
+            let first = own.collective(CollectiveOp::Broadcast { root: 0 })?.wait()?;
             match slot.kind {
                 Kind::Buffer => Ok(Some(first)),
                 Kind::Param => {

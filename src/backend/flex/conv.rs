@@ -11,7 +11,7 @@ use half::{bf16, f16};
 use num_traits::AsPrimitive;
 use rayon::prelude::*;
 
-use super::gemm::{Matrix, Real, gemm};
+use super::gemm::{Gemm, Matrix, gemm};
 use super::matmul::{PARALLEL_PRODUCT, widened};
 use super::storage::FlexTensor;
 use super::windows::{Movement, Windows};
@@ -79,7 +79,7 @@ where
         .collect()
 }
 
-fn convolved<T: Real>(op: ConvOp<FlexTensor>, shape: &Shape) -> Vec<T> {
+fn convolved<T: Gemm>(op: ConvOp<FlexTensor>, shape: &Shape) -> Vec<T> {
     match op {
         ConvOp::Forward { x, weight, options } => {
             let plan = Plan::new(x.shape(), weight.shape(), &shape[2..], &options);
@@ -185,7 +185,7 @@ impl Plan {
         (0..self.positions).step_by(columns).map(chunk)
     }
 
-    fn forward<T: Real>(&self, x: &[T], weight: &[T]) -> Vec<T> {
+    fn forward<T: Gemm>(&self, x: &[T], weight: &[T]) -> Vec<T> {
         let len = self.outs * self.positions;
         let (parallel, shared) = self.parallel();
         self.each_part(len, parallel && !shared, |part, out, patches| {
@@ -197,7 +197,7 @@ impl Plan {
             }
             for chunk in self.chunks::<T>() {
                 let (start, columns) = (chunk.start, chunk.len());
-                patches.resize(self.depth * columns, T::zero());
+                patches.resize(self.depth * columns, T::ZERO);
                 self.fill_patches(patches, x, chunk, shared);
                 let patches = Matrix::rows(patches, columns);
                 let sizes = [self.outs, self.depth, columns];
@@ -214,7 +214,7 @@ impl Plan {
         })
     }
 
-    fn transpose<T: Real>(&self, x: &[T], weight: &[T]) -> Vec<T> {
+    fn transpose<T: Gemm>(&self, x: &[T], weight: &[T]) -> Vec<T> {
         let len = self.ins * self.plane;
         let (parallel, shared) = self.parallel();
         self.each_part(len, parallel && !shared, |part, out, patches| {
@@ -226,7 +226,7 @@ impl Plan {
             }
             for chunk in self.chunks::<T>() {
                 let columns = chunk.len();
-                patches.resize(self.depth * columns, T::zero());
+                patches.resize(self.depth * columns, T::ZERO);
                 let sizes = [self.depth, self.outs, columns];
                 let offset = chunk.start;
                 gemm(
@@ -243,7 +243,7 @@ impl Plan {
         })
     }
 
-    fn weight_grad<T: Real>(&self, x: &[T], grad: &[T]) -> Vec<T> {
+    fn weight_grad<T: Gemm>(&self, x: &[T], grad: &[T]) -> Vec<T> {
         let len = self.outs * self.depth;
         let (parallel, shared) = self.parallel();
         let items = |group: usize, items: Range<usize>, out: &mut [T]| {
@@ -261,7 +261,7 @@ impl Plan {
                 for chunk in self.chunks::<T>() {
                     let columns = chunk.len();
                     let offset = chunk.start;
-                    patches.resize(self.depth * columns, T::zero());
+                    patches.resize(self.depth * columns, T::ZERO);
                     self.fill_patches(&mut patches, x, chunk, shared);
                     let patches = Matrix::rows(&patches, columns).transposed();
                     let sizes = [self.outs, columns, self.depth];
@@ -277,7 +277,7 @@ impl Plan {
                 }
             }
         };
-        let mut out = vec![T::zero(); self.groups * len];
+        let mut out = vec![T::ZERO; self.groups * len];
         if out.is_empty() || self.batch == 0 {
             return out;
         }
@@ -295,7 +295,7 @@ impl Plan {
             self.batch.min(rayon::current_num_threads())
         };
         let share = self.batch.div_ceil(shares);
-        let mut sums = vec![T::zero(); (shares - 1) * self.groups * len];
+        let mut sums = vec![T::ZERO; (shares - 1) * self.groups * len];
         out.par_chunks_exact_mut(len)
             .chain(sums.par_chunks_exact_mut(len))
             .enumerate()
@@ -310,13 +310,13 @@ impl Plan {
     }
 
     /// Fills `len` elements for each part; `f` gets room for patches.
-    fn each_part<T: Real>(
+    fn each_part<T: Gemm>(
         &self,
         len: usize,
         parallel: bool,
         f: impl Fn(usize, &mut [T], &mut Vec<T>) + Sync,
     ) -> Vec<T> {
-        let mut out = vec![T::zero(); self.parts() * len];
+        let mut out = vec![T::ZERO; self.parts() * len];
         if out.is_empty() {
             return out;
         }
@@ -334,7 +334,7 @@ impl Plan {
     }
 
     /// Copies what the kernel meets at some positions.
-    fn fill_patches<T: Real>(&self, patches: &mut [T], x: &[T], positions: Range<usize>, parallel: bool) {
+    fn fill_patches<T: Gemm>(&self, patches: &mut [T], x: &[T], positions: Range<usize>, parallel: bool) {
         let taps = self.windows.taps();
         let step = self.windows.step();
         let fill = |(row, patch): (usize, &mut [T])| {
@@ -342,7 +342,7 @@ impl Plan {
             let mut filled = 0;
             self.windows
                 .for_each_part(row % taps, positions.clone(), |part, first| {
-                    patch[filled..part.start].fill(T::zero());
+                    patch[filled..part.start].fill(T::ZERO);
                     filled = part.end;
                     if step == 1 {
                         let len = part.len();
@@ -355,7 +355,7 @@ impl Plan {
                             .for_each(|(to, &from)| *to = from);
                     }
                 });
-            patch[filled..].fill(T::zero());
+            patch[filled..].fill(T::ZERO);
         };
         if parallel {
             patches
@@ -372,7 +372,7 @@ impl Plan {
     }
 
     /// Adds each element of the patches to the element of the input that it stands for.
-    fn add_patches<T: Real>(&self, patches: &[T], x: &mut [T], positions: Range<usize>, parallel: bool) {
+    fn add_patches<T: Gemm>(&self, patches: &[T], x: &mut [T], positions: Range<usize>, parallel: bool) {
         let taps = self.windows.taps();
         let step = self.windows.step();
         let add = |(x, patches): (&mut [T], &[T])| {

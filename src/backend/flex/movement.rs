@@ -369,7 +369,7 @@ mod tests {
         let back = |start, end, step| data(numbered(&[10])?.slice(&[SliceRange { start, end, step }])?);
         assert_eq!(back(0, 10, -3)?, [9.0, 6.0, 3.0, 0.0]);
         assert_eq!(back(2, 9, -3)?, [8.0, 5.0, 2.0]);
-        assert_eq!(back(4, 4, -1)?, []);
+        assert!(back(4, 4, -1)?.is_empty());
         assert_eq!(back(4, 5, isize::MIN)?, [4.0]);
         Ok(())
     }

@@ -253,10 +253,11 @@ impl Walk {
             let (start, stride, count) = parts[i / width];
             rule.columns(accs, &base[start..], stride, count);
         });
-        sets.chunks_exact(width).fold(vec![rule.start(); width], |mut all, set| {
-            all.iter_mut().zip(set).for_each(|(a, &b)| *a = rule.merge(*a, b));
-            all
-        })
+        sets.chunks_exact(width)
+            .fold(vec![rule.start(); width], |mut all, set| {
+                all.iter_mut().zip(set).for_each(|(a, &b)| *a = rule.merge(*a, b));
+                all
+            })
     }
 
     /// Where the rows of one result lie.
