@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn large_transposes_are_divided_between_threads() {
-        let (rows, columns) = (401, 403);
+        let (rows, columns) = (521, 523);
         let base: Vec<u16> = (0..rows * columns).map(|i| i as u16).collect();
         let layout = Layout {
             shape: [columns, rows].into(),

@@ -42,15 +42,8 @@ fn float<F: Real>(op: BinaryOp) -> &'static dyn Binary<F> {
         BinaryOp::Sub => &Light(|a: F, b: F| a - b),
         BinaryOp::Mul => &Light(|a: F, b: F| a * b),
         BinaryOp::Div => &Light(|a: F, b: F| a / b),
-        BinaryOp::Remainder => &Serial(|a: F, b: F| {
-            let r = a % b;
-            if r != F::zero() && (r < F::zero()) != (b < F::zero()) {
-                r + b
-            } else {
-                r
-            }
-        }),
-        BinaryOp::Pow => &Serial(|a: F, b: F| a.powf(b)),
+        BinaryOp::Remainder => &Serial(|a: F, b: F| a.remainder(b)),
+        BinaryOp::Pow => &Serial(|a: F, b: F| a.pow(b)),
         BinaryOp::Max => &Light(|a: F, b: F| if a.is_nan() || a >= b { a } else { b }),
         BinaryOp::Min => &Light(|a: F, b: F| if a.is_nan() || a <= b { a } else { b }),
         BinaryOp::Atan2 => &Serial(|a: F, b: F| a.atan2(b)),

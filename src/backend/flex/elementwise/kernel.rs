@@ -111,6 +111,9 @@ impl<F: Fn(f32) -> f32 + Sync, G: Fn(f32) -> f32 + Sync> Unary<f32> for Bounded<
 
 impl<F, G> Bounded<F, G> {
     fn within(&self, x: &[f32]) -> bool {
-        vectorised(|| x.iter().fold(true, |within, x| within & !(x.abs() > self.limit)))
+        vectorised(|| {
+            x.iter()
+                .fold(true, |within, x| within & ((x.abs() <= self.limit) | x.is_nan()))
+        })
     }
 }

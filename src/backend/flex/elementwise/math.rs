@@ -25,7 +25,7 @@ fn expm1_reduced(r: f32) -> f32 {
     let p = p.mul_add(r, 8.333_452e-3);
     let p = p.mul_add(r, 4.166_579_6e-2);
     let p = p.mul_add(r, 1.666_666_5e-1);
-    let p = p.mul_add(r, 5.000_000_1e-1);
+    let p = p.mul_add(r, 0.5);
     (r * r).mul_add(p, r)
 }
 
@@ -142,7 +142,7 @@ fn sin_reduced(r: f64) -> f64 {
 fn cos_reduced(r: f64) -> f64 {
     let z = r * r;
     let p = 2.439_044_879_627_741_7e-5_f64;
-    let p = p * z - 1.388_676_377_460_992_9e-3;
+    let p = p * z - 1.388_676_377_460_993e-3;
     let p = p * z + 4.166_662_332_373_906e-2;
     let p = p * z - 0.499_999_997_251_031;
     1.0 + z * p
@@ -198,7 +198,7 @@ pub(super) fn erf(x: f32) -> f32 {
     let q = -1.637_151_4e-6_f32;
     let q = q.mul_add(t, 4.605_804e-5);
     let q = q.mul_add(t, -5.968_057_6e-4);
-    let q = q.mul_add(t, 4.759_596_4e-3);
+    let q = q.mul_add(t, 4.759_596e-3);
     let q = q.mul_add(t, -2.642_113_6e-2);
     let q = q.mul_add(t, 0.110_080_086);
     let q = q.mul_add(t, 0.631_826_05);

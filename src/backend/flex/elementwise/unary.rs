@@ -69,7 +69,8 @@ fn single(op: UnaryOp) -> &'static dyn Unary<f32> {
         UnaryOp::Cosh => &Serial(f32::cosh),
         UnaryOp::Tanh => &Heavy(math::tanh),
         UnaryOp::Asinh => &Serial(libm::asinhf),
-        UnaryOp::Acosh => &Serial(libm::acoshf),
+        // `libm` gives numbers below 1, where there are none.
+        UnaryOp::Acosh => &Serial(|x: f32| if x < 1.0 { f32::NAN } else { libm::acoshf(x) }),
         UnaryOp::Atanh => &Serial(libm::atanhf),
         UnaryOp::Erf => &Heavy(math::erf),
         UnaryOp::Sigmoid => &Heavy(math::sigmoid),
@@ -93,14 +94,10 @@ fn double(op: UnaryOp) -> &'static dyn Unary<f64> {
         UnaryOp::Cosh => &Serial(f64::cosh),
         UnaryOp::Tanh => &Serial(f64::tanh),
         UnaryOp::Asinh => &Serial(libm::asinh),
-        UnaryOp::Acosh => &Serial(libm::acosh),
+        UnaryOp::Acosh => &Serial(|x: f64| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
         UnaryOp::Atanh => &Serial(libm::atanh),
         UnaryOp::Erf => &Serial(libm::erf),
-        UnaryOp::Sigmoid => &Serial(|x: f64| {
-            // Never exponentiates a positive number, so that neither end overflows.
-            let e = (-x.abs()).exp();
-            (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
-        }),
+        UnaryOp::Sigmoid => &Serial(<f64 as Real>::sigmoid),
         _ => simple(op),
     }
 }
@@ -110,20 +107,10 @@ fn simple<F: Real>(op: UnaryOp) -> &'static dyn Unary<F> {
     match op {
         UnaryOp::Neg => &Light(|x: F| -x),
         UnaryOp::Abs => &Light(|x: F| x.abs()),
-        UnaryOp::Sign => &Light(|x: F| {
-            if x > F::zero() {
-                F::one()
-            } else if x < F::zero() {
-                -F::one()
-            } else if x == F::zero() {
-                F::zero()
-            } else {
-                x
-            }
-        }),
+        UnaryOp::Sign => &Light(|x: F| x.sign()),
         UnaryOp::Sqrt => &Light(|x: F| x.sqrt()),
-        UnaryOp::Recip => &Light(|x: F| x.recip()),
-        UnaryOp::Relu => &Light(|x: F| if x <= F::zero() { F::zero() } else { x }),
+        UnaryOp::Recip => &Light(|x: F| F::ONE / x),
+        UnaryOp::Relu => &Light(|x: F| if x <= F::ZERO { F::ZERO } else { x }),
         UnaryOp::Floor => &Light(|x: F| x.floor()),
         UnaryOp::Ceil => &Light(|x: F| x.ceil()),
         UnaryOp::Round => &Light(|x: F| x.round_ties_even()),

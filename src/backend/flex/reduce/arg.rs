@@ -37,7 +37,7 @@ fn search<E: Element>(
     let places = collect(results, count.min(63), |start, out| {
         if inner == 1 {
             let rows = values[start * count..].chunks_exact(count).take(out.len());
-            return vectorised(|| out.extend(rows.map(|row| place(row, &wins))));
+            return vectorised(|| out.extend(rows.map(|row| place(row, wins))));
         }
         let end = start + out.len();
         let mut first = start;
