@@ -90,18 +90,26 @@ fn fold_axis<E: Held>(x: ArrayViewD<E>, axis: Axis, start: E, f: impl Fn(E, E) -
 
 /// The most elements that are combined one after another. Beyond it halves are combined, so that the rounding errors
 /// of a sum grow with the logarithm of its length.
-const BLOCK: usize = 256;
+const BLOCK: usize = 32;
 
 fn fold_lane<E: Held>(lane: ArrayView1<E>, start: E, f: impl Fn(E, E) -> E + Copy) -> E {
+    if let Some(slice) = lane.as_slice() {
+        return fold_slice(slice, start, f);
+    }
     if lane.len() > BLOCK {
         let (a, b) = lane.split_at(Axis(0), lane.len() / 2);
         return f(fold_lane(a, start, f), fold_lane(b, start, f));
     }
-    let Some(slice) = lane.as_slice() else {
-        return lane.iter().copied().fold(start, f);
-    };
+    lane.iter().copied().fold(start, f)
+}
+
+fn fold_slice<E: Held>(slice: &[E], start: E, f: impl Fn(E, E) -> E + Copy) -> E {
     // Independent partial results, which the compiler puts side by side into vectors.
     let mut partial = [start; 8];
+    if slice.len() > BLOCK * partial.len() {
+        let (a, b) = slice.split_at(slice.len() / 2);
+        return f(fold_slice(a, start, f), fold_slice(b, start, f));
+    }
     let chunks = slice.chunks_exact(partial.len());
     let rest = chunks.remainder().iter().copied().fold(start, f);
     for chunk in chunks {
