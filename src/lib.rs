@@ -21,20 +21,26 @@ pub use backend::{
     Backend, Collective, Device, Local, LocalBackend, PlainBackend, Readable, Supports, Synced, Unproven,
     Unsynced,
 };
-pub use collective::{CollectiveBackend, ParamId};
+pub use collective::{
+    CollectiveBackend, GradientReduction, GroupOptions, InProcess, Mesh, MeshDevice, ParamId, Pending,
+    ReduceKind,
+};
 pub use data::{Buffer, TensorData};
 pub use element::{DType, Element, FloatElement, IntElement, NumericElement, Scalar};
 pub use error::{Error, Name};
 pub use half::{bf16, f16};
+pub use raw::{Distribution, Slice};
 pub use shape::{Dims, Shape};
-pub use tensor::{Operand, Tensor};
+pub use tensor::{AsDim, BitElement, ExpandArgs, Nested, Operand, ReshapeArgs, SliceArgs, Tensor};
+pub use tensor::{activation, linalg, loss, module};
 
 /// What model code needs.
 pub mod prelude {
+    pub use crate::op::{PadMode, ScatterMode};
     pub use crate::{
-        Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Element, Flex,
-        FloatElement, IntElement, NoCheckpointing, NumericElement, ParamId, PlainBackend, Readable, Supports,
-        Tensor, TensorData,
+        Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Distribution,
+        Element, Error, Flex, FloatElement, IntElement, NoCheckpointing, NumericElement, ParamId,
+        PlainBackend, Readable, Slice, Supports, Tensor, TensorData, activation, linalg, loss, module, s,
     };
     #[cfg(feature = "ndarray")]
     pub use crate::{NdArray, NdArrayDevice};

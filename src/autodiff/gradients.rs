@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::backend::{Backend, BackendTypes, PlainBackend, Reach, SyncState, Synced};
-use crate::collective::ParamId;
+use crate::collective::{GradientReduction, ParamId};
 use crate::error::Error;
 use crate::raw::Raw;
 
@@ -47,6 +47,34 @@ impl<B: Backend> GradientSet<B> {
             self.params.insert(param, leaf);
         }
         Ok(())
+    }
+}
+
+impl<B: BackendTypes> GradientSet<B> {
+    /// The device that the backward pass ran on.
+    pub fn device(&self) -> &B::Device {
+        &self.device
+    }
+
+    /// The same gradients on another backend.
+    ///
+    /// # Errors
+    /// The first that `f` returns.
+    pub fn try_map<B2: BackendTypes>(
+        self,
+        device: B2::Device,
+        mut f: impl FnMut(B::Primitive) -> Result<B2::Primitive, Error>,
+    ) -> Result<GradientSet<B2>, Error> {
+        let by_leaf = self
+            .by_leaf
+            .into_iter()
+            .map(|(leaf, grad)| Ok((leaf, f(grad)?)))
+            .collect::<Result<_, Error>>()?;
+        Ok(GradientSet {
+            device,
+            by_leaf,
+            params: self.params,
+        })
     }
 }
 
@@ -93,7 +121,15 @@ impl<B: PlainBackend, S: SyncState> Gradients<B, S> {
     /// # Errors
     /// If a member is missing, or does something else.
     pub fn sync(self) -> Result<Gradients<B, Synced>, Error> {
-        B::Reach::sync(self.set).map(Gradients::from_set)
+        self.sync_with(GradientReduction::Mean)
+    }
+
+    /// [`Gradients::sync`] with another reduction than the mean.
+    ///
+    /// # Errors
+    /// As [`Gradients::sync`].
+    pub fn sync_with(self, reduction: GradientReduction) -> Result<Gradients<B, Synced>, Error> {
+        B::Reach::sync(self.set, reduction).map(Gradients::from_set)
     }
 
     /// Adds the gradients of another backward pass, such as that of the next micro-batch.

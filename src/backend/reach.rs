@@ -3,7 +3,7 @@
 
 use crate::autodiff::GradientSet;
 use crate::backend::{Backend, PlainBackend};
-use crate::collective::CollectiveBackend;
+use crate::collective::{CollectiveBackend, GradientReduction};
 use crate::error::Error;
 
 /// A backend that works alone.
@@ -33,14 +33,14 @@ pub trait Reach<B: ?Sized>: Sized {
     ///
     /// # Errors
     /// If the group fails.
-    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    fn sync(gradients: GradientSet<B>, reduction: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend;
 }
 
 impl<B: Backend<Reach = Local>> Reach<B> for Local {
     type AfterBackward = Synced;
-    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    fn sync(gradients: GradientSet<B>, _: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend,
     {
@@ -50,21 +50,21 @@ impl<B: Backend<Reach = Local>> Reach<B> for Local {
 
 impl<B: CollectiveBackend> Reach<B> for Collective {
     type AfterBackward = Unsynced;
-    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    fn sync(gradients: GradientSet<B>, reduction: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend,
     {
-        crate::collective::sync_gradients(gradients)
+        crate::collective::sync_gradients(gradients, reduction)
     }
 }
 
 impl<B: DynBackend> Reach<B> for Unproven {
     type AfterBackward = Unsynced;
-    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    fn sync(gradients: GradientSet<B>, reduction: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend,
     {
-        B::sync_gradients(gradients)
+        B::sync_gradients(gradients, reduction)
     }
 }
 
@@ -74,7 +74,10 @@ pub trait DynBackend: Backend<Reach = Unproven> {
     ///
     /// # Errors
     /// If the group fails.
-    fn sync_gradients(gradients: GradientSet<Self>) -> Result<GradientSet<Self>, Error>
+    fn sync_gradients(
+        gradients: GradientSet<Self>,
+        reduction: GradientReduction,
+    ) -> Result<GradientSet<Self>, Error>
     where
         Self: PlainBackend;
 }

@@ -134,17 +134,18 @@ fn int_index<T: HasMeta>(name: &'static str, index: &T) -> Result<(), Error> {
     }
 }
 
-fn in_rank(name: &'static str, axis: usize, rank: usize) -> Result<(), Error> {
+pub(crate) fn in_rank(name: &'static str, axis: usize, rank: usize) -> Result<(), Error> {
     if axis < rank {
         return Ok(());
     }
+    // The typed methods leave a negative axis that is out of range as it is.
     Err(Error::argument(
         name,
-        format!("axis {axis} of a tensor of rank {rank}"),
+        format!("axis {} of a tensor of rank {rank}", axis as isize),
     ))
 }
 
-fn distinct_axes(name: &'static str, axes: &[usize], rank: usize) -> Result<(), Error> {
+pub(crate) fn distinct_axes(name: &'static str, axes: &[usize], rank: usize) -> Result<(), Error> {
     for (i, &axis) in axes.iter().enumerate() {
         in_rank(name, axis, rank)?;
         if axes[..i].contains(&axis) {

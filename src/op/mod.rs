@@ -32,6 +32,7 @@ pub use elementwise::{BinaryOp, UnaryOp};
 pub use fused::FusedOp;
 pub use index::{IndexOp, ScatterMode};
 pub use infer::infer;
+pub(crate) use infer::{distinct_axes, in_rank};
 pub use movement::{MoveOp, PadMode, SliceRange};
 pub use reduce::{ReduceOp, ScanOp};
 

@@ -47,6 +47,12 @@ pub enum PadMode {
     Circular,
 }
 
+impl<T: Into<Scalar>> From<T> for PadMode {
+    fn from(value: T) -> Self {
+        PadMode::Constant(value.into())
+    }
+}
+
 impl MoveOp {
     /// The name, as error messages give it.
     pub fn name(&self) -> &'static str {

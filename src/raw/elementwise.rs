@@ -1,5 +1,6 @@
 use super::Raw;
 use crate::backend::Backend;
+use crate::element::Scalar;
 use crate::error::Error;
 use crate::op::{self, Arg, BinaryOp, CompareOp, IndexOp, Op, UnaryOp};
 
@@ -40,6 +41,66 @@ impl<B: Backend> Raw<B> {
             on_false: arg(on_false),
         };
         op::run::<B>(Op::Index(Box::new(op))).map(Raw)
+    }
+}
+
+/// Composites.
+///
+/// # Errors
+/// Each returns what the ops it consists of do.
+impl<B: Backend> Raw<B> {
+    /// `x²`.
+    pub fn square(self) -> Result<Self, Error> {
+        self.clone().mul(self)
+    }
+
+    /// `log₂ x`.
+    pub fn log2(self) -> Result<Self, Error> {
+        self.log()?.mul(std::f64::consts::LOG2_E)
+    }
+
+    /// `log₁₀ x`.
+    pub fn log10(self) -> Result<Self, Error> {
+        self.log()?.mul(std::f64::consts::LOG10_E)
+    }
+
+    /// The remainder with the dividend's sign (C's `fmod`).
+    pub fn fmod(self, rhs: impl Into<Arg<Self>>) -> Result<Self, Error> {
+        let rhs = rhs.into();
+        let size = match rhs {
+            Arg::Tensor(x) => Arg::Tensor(x.abs()?),
+            Arg::Scalar(s) => Arg::Scalar(Scalar::Float(s.to::<f64>().abs())),
+        };
+        let sign = self.clone().sign()?;
+        self.abs()?.remainder(size)?.mul(sign)
+    }
+
+    /// Values below `min` become `min`, values above `max` become `max`; NaN stays.
+    pub fn clamp(self, min: impl Into<Arg<Self>>, max: impl Into<Arg<Self>>) -> Result<Self, Error> {
+        self.max_pair(min)?.min_pair(max)
+    }
+
+    /// Whether x is neither NaN nor infinite.
+    pub fn is_finite(self) -> Result<Self, Error> {
+        self.abs()?.lower(f64::INFINITY)
+    }
+
+    /// Whether `|x - y| <= atol + rtol |y|`, or both are the same infinity, or both NaN.
+    pub fn is_close(self, rhs: Self, rtol: f64, atol: f64) -> Result<Self, Error> {
+        let same = self.clone().equal(rhs.clone())?;
+        let nan = self
+            .clone()
+            .not_equal(self.clone())?
+            .logical_and(rhs.clone().not_equal(rhs.clone())?)?;
+        let bound = rhs.clone().abs()?.mul(rtol)?.add(atol)?;
+        let finite = bound.clone().lower(f64::INFINITY)?;
+        let near = self.sub(rhs)?.abs()?.lower_equal(bound)?.logical_and(finite)?;
+        same.logical_or(nan)?.logical_or(near)
+    }
+
+    /// `value` where `mask` is true, `self` elsewhere.
+    pub fn mask_where(self, mask: Self, value: impl Into<Arg<Self>>) -> Result<Self, Error> {
+        mask.choose(value, self)
     }
 }
 

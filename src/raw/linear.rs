@@ -14,6 +14,48 @@ impl<B: Backend> Raw<B> {
         op::run::<B>(Op::Matmul(self.0, rhs.0)).map(Raw)
     }
 
+    /// `x w + b` over the last axis: `self` is `[…, in]`, `weight` `[in, out]`, `bias` `[out]`.
+    pub fn linear(self, weight: Self, bias: Option<Self>) -> Result<Self, Error> {
+        let (Some((&width, rows)), &[inputs, outputs]) = (self.shape().split_last(), &weight.shape()[..])
+        else {
+            return Err(Error::rank(
+                "linear",
+                weight.rank(),
+                "weights of rank 2, and an input of rank 1 or more",
+            ));
+        };
+        if width != inputs {
+            let message = "the last axis of the input must be as long as the first of the weights";
+            return Err(Error::shape("linear", &[self.shape(), weight.shape()], message));
+        }
+        let shape: Dims = rows.iter().copied().chain([outputs]).collect();
+        let rows = rows.iter().product();
+        let y = self.reshape([rows, inputs])?.matmul(weight)?.add_channels(bias)?;
+        y.reshape(shape)
+    }
+
+    /// The rows of `self`, `[n, width]`, that an index of any shape names: `[…, width]`.
+    pub fn embedding(self, index: Self) -> Result<Self, Error> {
+        let &[_, width] = &self.shape()[..] else {
+            return Err(Error::rank("embedding", self.rank(), "weights of rank 2"));
+        };
+        let shape: Dims = index.shape().iter().copied().chain([width]).collect();
+        self.select(0, index.flatten()?)?.reshape(shape)
+    }
+
+    /// Adds one number for each channel, axis 1.
+    pub fn add_channels(self, bias: Option<Self>) -> Result<Self, Error> {
+        let Some(bias) = bias else { return Ok(self) };
+        let channels = self.size("bias", 1)?;
+        if bias.shape()[..] != [channels] {
+            let message = "the bias must hold one number for each channel";
+            return Err(Error::shape("bias", &[self.shape(), bias.shape()], message));
+        }
+        let mut shape: Dims = smallvec::smallvec![1; self.rank()];
+        shape[1] = channels;
+        self.add(bias.reshape(shape)?)
+    }
+
     /// [`ConvOp::Forward`].
     pub fn conv(self, weight: Self, options: ConvOptions) -> Result<Self, Error> {
         convolved::<B>(ConvOp::Forward {
@@ -31,6 +73,40 @@ impl<B: Backend> Raw<B> {
             options,
             size,
         })
+    }
+
+    /// [`Raw::conv_transpose`] to the least size that the options allow, plus `more` at the end of each axis.
+    pub fn conv_transpose_by(
+        self,
+        weight: Self,
+        options: ConvOptions,
+        more: &[usize],
+    ) -> Result<Self, Error> {
+        let axes = self.rank().saturating_sub(2);
+        let size = |i: usize| {
+            let (before, after) = *options.padding.get(i)?;
+            let steps = self.shape()[i + 2]
+                .checked_sub(1)?
+                .checked_mul(*options.stride.get(i)?)?;
+            let kernel = weight.shape().get(i + 2)?.checked_sub(1)?;
+            let span = kernel.checked_mul(*options.dilation.get(i)?)?;
+            let full = steps
+                .checked_add(span)?
+                .checked_add(*more.get(i)?)?
+                .checked_add(1)?;
+            full.checked_sub(before)?.checked_sub(after)
+        };
+        match (0..axes).map(size).collect::<Option<Dims>>() {
+            Some(size) => self.conv_transpose(weight, options, size),
+            None => {
+                let message = "an axis is empty, an option lacks one, or the padding leaves nothing";
+                Err(Error::shape(
+                    "conv_transpose",
+                    &[self.shape(), weight.shape()],
+                    message,
+                ))
+            }
+        }
     }
 
     /// [`ConvOp::WeightGrad`].

@@ -7,14 +7,23 @@ use crate::backend::{Backend, BackendTypes, Readable};
 use crate::data::TensorData;
 use crate::element::{DType, Element, Scalar};
 use crate::error::Error;
-use crate::op::{self, Arg, CreateOp, HasMeta, Op};
+use crate::op::{self, Arg, HasMeta, Op};
 use crate::shape::Shape;
 
+mod activation;
+mod create;
 mod elementwise;
 mod index;
+mod linalg;
 mod linear;
+mod loss;
 mod movement;
 mod reduce;
+mod slice;
+
+pub use create::Distribution;
+pub use linalg::Norm;
+pub use slice::Slice;
 
 /// A tensor of backend `B` whose rank and element type are known at run time only.
 ///
@@ -48,54 +57,6 @@ impl<B: Backend> Raw<B> {
     /// What [`op::run`] returns.
     pub fn run(op: Op<Raw<B>>) -> Result<Self, Error> {
         op::run::<B>(op.map(|x| x.0)).map(Raw)
-    }
-
-    /// Creates a tensor.
-    ///
-    /// # Errors
-    /// What [`op::infer_create`] finds wrong, an element type that the device does not hold, or what the backend reports.
-    pub fn create(
-        op: CreateOp,
-        shape: impl Into<Shape>,
-        dtype: DType,
-        device: &B::Device,
-    ) -> Result<Self, Error> {
-        held::<B>(dtype, device)?;
-        let meta = op::infer_create(&op, shape.into(), dtype)?;
-        B::create(op, &meta, device).map(Raw)
-    }
-
-    /// A tensor of one value.
-    ///
-    /// # Errors
-    /// As [`Raw::create`].
-    pub fn full(
-        shape: impl Into<Shape>,
-        value: impl Into<Scalar>,
-        dtype: DType,
-        device: &B::Device,
-    ) -> Result<Self, Error> {
-        Self::create(CreateOp::Full(value.into()), shape, dtype, device)
-    }
-
-    /// A tensor of the shape, element type and device of this one, of one value.
-    ///
-    /// # Errors
-    /// As [`Raw::create`].
-    pub fn full_like(&self, value: impl Into<Scalar>) -> Result<Self, Error> {
-        Self::full(self.shape().clone(), value, self.dtype(), &self.device())
-    }
-
-    /// `0..len` as `i32`, on the device of this tensor.
-    ///
-    /// # Errors
-    /// As [`Raw::create`].
-    pub fn arange_like(&self, len: usize) -> Result<Self, Error> {
-        let op = CreateOp::Arange {
-            start: Scalar::Int(0),
-            step: Scalar::Int(1),
-        };
-        Self::create(op, [len], DType::I32, &self.device())
     }
 
     /// Takes values from the host.
@@ -134,6 +95,12 @@ impl<B: Backend> Raw<B> {
     /// The shape.
     pub fn shape(&self) -> &Shape {
         self.0.shape()
+    }
+
+    /// The size of an axis, or the error of `op` where there is no such axis.
+    pub(crate) fn size(&self, op: &'static str, axis: usize) -> Result<usize, Error> {
+        op::in_rank(op, axis, self.rank())?;
+        Ok(self.shape()[axis])
     }
 
     /// The number of axes.

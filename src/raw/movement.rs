@@ -1,5 +1,6 @@
 use super::Raw;
 use crate::backend::Backend;
+use crate::element::{DType, Scalar};
 use crate::error::Error;
 use crate::op::{self, MoveOp, Op, PadMode, SliceRange};
 use crate::shape::{Dims, Shape};
@@ -38,12 +39,8 @@ impl<B: Backend> Raw<B> {
     /// Exchanges two axes.
     pub fn swap_dims(self, a: usize, b: usize) -> Result<Self, Error> {
         let mut axes: Dims = (0..self.rank()).collect();
-        if a >= axes.len() || b >= axes.len() {
-            return Err(Error::argument(
-                "swap_dims",
-                format!("axes {a} and {b} of a tensor of rank {}", self.rank()),
-            ));
-        }
+        self.size("swap_dims", a)?;
+        self.size("swap_dims", b)?;
         axes.swap(a, b);
         self.permute(&axes)
     }
@@ -73,16 +70,13 @@ impl<B: Backend> Raw<B> {
 
     /// A range of one axis.
     pub fn narrow(self, axis: usize, start: usize, len: usize) -> Result<Self, Error> {
+        self.size("narrow", axis)?;
         let mut ranges: Vec<SliceRange> = self
             .shape()
             .iter()
             .map(|&size| SliceRange::new(0, size))
             .collect();
-        let rank = ranges.len();
-        let range = ranges
-            .get_mut(axis)
-            .ok_or_else(|| Error::argument("narrow", format!("axis {axis} of a tensor of rank {rank}")))?;
-        *range = SliceRange::new(start, start.saturating_add(len));
+        ranges[axis] = SliceRange::new(start, start.saturating_add(len));
         self.slice(&ranges)
     }
 
@@ -101,35 +95,239 @@ impl<B: Backend> Raw<B> {
         self.movement(MoveOp::Repeat(Dims::from_slice(times)))
     }
 
+    /// Repeats the whole tensor along one axis.
+    pub fn repeat_axis(self, axis: usize, times: usize) -> Result<Self, Error> {
+        self.size("repeat", axis)?;
+        let mut all: Dims = smallvec::smallvec![1; self.rank()];
+        all[axis] = times;
+        self.repeat(&all)
+    }
+
     /// Joins tensors along an axis.
     pub fn cat(xs: Vec<Self>, axis: usize) -> Result<Self, Error> {
         op::run::<B>(Op::Cat(xs.into_iter().map(|x| x.0).collect(), axis)).map(Raw)
     }
 
+    /// Joins tensors along a new axis.
+    pub fn stack(xs: Vec<Self>, axis: usize) -> Result<Self, Error> {
+        let xs = xs
+            .into_iter()
+            .map(|x| x.unsqueeze(axis))
+            .collect::<Result<Vec<_>, _>>()?;
+        Self::cat(xs, axis)
+    }
+
     /// Inserts an axis of size 1.
     pub fn unsqueeze(self, axis: usize) -> Result<Self, Error> {
-        if axis > self.rank() {
-            return Err(Error::argument(
+        self.unsqueeze_axes(&[axis])
+    }
+
+    /// Inserts axes of size 1, at these places of the result.
+    pub fn unsqueeze_axes(self, axes: &[usize]) -> Result<Self, Error> {
+        let rank = self.rank() + axes.len();
+        op::distinct_axes("unsqueeze", axes, rank)?;
+        let mut old = self.shape().iter().copied();
+        let dims: Dims = (0..rank)
+            .map(|axis| {
+                if axes.contains(&axis) {
+                    1
+                } else {
+                    old.next().unwrap_or(1)
+                }
+            })
+            .collect();
+        self.reshape(dims)
+    }
+
+    /// Inserts axes of size 1 before the first, up to this rank.
+    pub fn unsqueeze_to(self, rank: usize) -> Result<Self, Error> {
+        let Some(more) = rank.checked_sub(self.rank()) else {
+            return Err(Error::rank(
                 "unsqueeze",
-                format!("axis {axis} beside the {} there are", self.rank()),
+                self.rank(),
+                format!("at most rank {rank}"),
             ));
-        }
-        let mut dims = self.shape().to_vec();
-        dims.insert(axis, 1);
+        };
+        let dims: Dims = std::iter::repeat_n(1, more)
+            .chain(self.shape().iter().copied())
+            .collect();
         self.reshape(dims)
     }
 
     /// Removes an axis of size 1.
     pub fn squeeze(self, axis: usize) -> Result<Self, Error> {
-        if self.shape().get(axis) != Some(&1) {
+        self.squeeze_axes(&[axis])
+    }
+
+    /// Removes axes of size 1.
+    pub fn squeeze_axes(self, axes: &[usize]) -> Result<Self, Error> {
+        op::distinct_axes("squeeze", axes, self.rank())?;
+        if let Some(axis) = axes.iter().find(|&&axis| self.shape()[axis] != 1) {
             return Err(Error::shape(
                 "squeeze",
                 &[self.shape()],
                 format!("axis {axis} is not of size 1"),
             ));
         }
-        let mut dims = self.shape().to_vec();
-        dims.remove(axis);
+        let kept = |(axis, &size): (usize, &usize)| (!axes.contains(&axis)).then_some(size);
+        let dims: Dims = self.shape().iter().enumerate().filter_map(kept).collect();
         self.reshape(dims)
+    }
+
+    /// Removes every axis of size 1.
+    pub fn squeeze_all(self) -> Result<Self, Error> {
+        let dims: Dims = self.shape().iter().copied().filter(|&size| size != 1).collect();
+        self.reshape(dims)
+    }
+
+    /// Joins the axes `start..=end` into one.
+    pub fn flatten_axes(self, start: usize, end: usize) -> Result<Self, Error> {
+        self.size("flatten", start)?;
+        self.size("flatten", end)?;
+        if start > end {
+            return Err(Error::argument(
+                "flatten",
+                format!("axes {start}..={end} are none"),
+            ));
+        }
+        let shape = self.shape();
+        let joined = shape[start..=end].iter().product();
+        let dims: Dims = shape[..start]
+            .iter()
+            .copied()
+            .chain([joined])
+            .chain(shape[end + 1..].iter().copied())
+            .collect();
+        self.reshape(dims)
+    }
+
+    /// Moves axes `from` to the places `to`; the others keep their order.
+    pub fn movedim(self, from: &[usize], to: &[usize]) -> Result<Self, Error> {
+        if from.len() != to.len() {
+            return Err(Error::argument(
+                "movedim",
+                format!("{} axes to {} places", from.len(), to.len()),
+            ));
+        }
+        op::distinct_axes("movedim", from, self.rank())?;
+        op::distinct_axes("movedim", to, self.rank())?;
+        let mut others = (0..self.rank()).filter(|axis| !from.contains(axis));
+        let axes: Dims = (0..self.rank())
+            .map(|place| match to.iter().position(|&p| p == place) {
+                Some(i) => from[i],
+                None => others.next().unwrap_or(place),
+            })
+            .collect();
+        self.permute(&axes)
+    }
+
+    /// Parts of these sizes along an axis, in order.
+    pub fn split_with_sizes(self, sizes: &[usize], axis: usize) -> Result<Vec<Self>, Error> {
+        let size = self.size("split", axis)?;
+        if sizes.iter().try_fold(0usize, |n, &part| n.checked_add(part)) != Some(size) {
+            let message = format!("the sizes {sizes:?} do not add up to axis {axis}");
+            return Err(Error::shape("split", &[self.shape()], message));
+        }
+        let mut start = 0;
+        let part = |&len: &usize| {
+            let part = self.clone().narrow(axis, start, len);
+            start += len;
+            part
+        };
+        sizes.iter().map(part).collect()
+    }
+
+    /// Parts of one size along an axis; the last may be shorter.
+    pub fn split(self, part: usize, axis: usize) -> Result<Vec<Self>, Error> {
+        let size = self.size("split", axis)?;
+        if part == 0 {
+            return Err(Error::argument("split", "the size of a part is 0"));
+        }
+        let sizes: Vec<usize> = (0..size)
+            .step_by(part)
+            .map(|start| part.min(size - start))
+            .collect();
+        self.split_with_sizes(&sizes, axis)
+    }
+
+    /// At most `chunks` parts of one size along an axis; the last may be shorter.
+    pub fn chunk(self, chunks: usize, axis: usize) -> Result<Vec<Self>, Error> {
+        let size = self.size("chunk", axis)?;
+        if chunks == 0 {
+            return Err(Error::argument("chunk", "the number of chunks is 0"));
+        }
+        self.split(size.div_ceil(chunks).max(1), axis)
+    }
+
+    /// Shifts the elements along axes; those pushed over an end come in at the other.
+    pub fn roll(self, shifts: &[isize], axes: &[usize]) -> Result<Self, Error> {
+        if shifts.len() != axes.len() {
+            return Err(Error::argument(
+                "roll",
+                format!("{} shifts for {} axes", shifts.len(), axes.len()),
+            ));
+        }
+        shifts.iter().zip(axes).try_fold(self, |x, (&shift, &axis)| {
+            let size = x.size("roll", axis)?;
+            if size == 0 {
+                return Ok(x);
+            }
+            let cut = (-shift).rem_euclid(size as isize) as usize;
+            if cut == 0 {
+                return Ok(x);
+            }
+            let tail = x.clone().narrow(axis, cut, size - cut)?;
+            Self::cat(vec![tail, x.narrow(axis, 0, cut)?], axis)
+        })
+    }
+
+    /// Zeros below diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
+    pub fn triu(self, diagonal: i64) -> Result<Self, Error> {
+        let below = self.columns_minus_rows("triu")?.lower(diagonal)?;
+        self.zero_where(below)
+    }
+
+    /// Zeros above diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
+    pub fn tril(self, diagonal: i64) -> Result<Self, Error> {
+        let above = self.columns_minus_rows("tril")?.greater(diagonal)?;
+        self.zero_where(above)
+    }
+
+    /// The main diagonal of the last two axes, which become one.
+    pub fn diag(self) -> Result<Self, Error> {
+        let rank = self.rank();
+        if rank < 2 {
+            return Err(Error::rank("diag", rank, "rank 2 or more"));
+        }
+        let (rows, columns) = (self.shape()[rank - 2], self.shape()[rank - 1]);
+        let n = rows.min(columns);
+        let square = self.narrow(rank - 2, 0, n)?.narrow(rank - 1, 0, n)?;
+        let mut index = vec![1; rank];
+        index[rank - 2] = n;
+        let mut shape = square.shape().to_vec();
+        shape[rank - 1] = 1;
+        let index = square.arange_like(n)?.reshape(index)?.expand(shape)?;
+        square.gather(rank - 1, index)?.squeeze(rank - 1)
+    }
+
+    /// `column - row` of each place in the last two axes.
+    fn columns_minus_rows(&self, op: &'static str) -> Result<Self, Error> {
+        let rank = self.rank();
+        if rank < 2 {
+            return Err(Error::rank(op, rank, "rank 2 or more"));
+        }
+        let (mut rows, mut columns) = (vec![1; rank], vec![1; rank]);
+        rows[rank - 2] = self.shape()[rank - 2];
+        columns[rank - 1] = self.shape()[rank - 1];
+        let row = self.arange_like(rows[rank - 2])?.reshape(rows)?;
+        self.arange_like(columns[rank - 1])?.reshape(columns)?.sub(row)
+    }
+
+    fn zero_where(self, mask: Self) -> Result<Self, Error> {
+        let zero = match self.dtype() {
+            DType::Bool => Scalar::Bool(false),
+            _ => Scalar::Int(0),
+        };
+        self.mask_where(mask, zero)
     }
 }

@@ -1,5 +1,6 @@
 use super::Raw;
 use crate::backend::Backend;
+use crate::element::DType;
 use crate::error::Error;
 use crate::op::{self, Op, ReduceOp, ScanOp};
 use crate::shape::Dims;
@@ -47,5 +48,70 @@ impl<B: Backend> Raw<B> {
         } else {
             self.sum(&axes)
         }
+    }
+
+    /// The greatest along an axis, and where it is.
+    pub fn max_with_indices(self, axis: usize) -> Result<(Self, Self), Error> {
+        let index = self.clone().reduce(ReduceOp::ArgMax, &[axis])?;
+        Ok((self.gather(axis, index.clone())?, index))
+    }
+
+    /// The least along an axis, and where it is.
+    pub fn min_with_indices(self, axis: usize) -> Result<(Self, Self), Error> {
+        let index = self.clone().reduce(ReduceOp::ArgMin, &[axis])?;
+        Ok((self.gather(axis, index.clone())?, index))
+    }
+
+    /// The mean square distance from the mean, over axes, and the mean: of `n` values the sum of squares is divided by
+    /// `n - correction`.
+    pub fn var_mean(self, axes: &[usize], correction: usize) -> Result<(Self, Self), Error> {
+        let mean = self.clone().mean(axes)?; // refuses axes that there are not
+        let n: usize = axes.iter().map(|&axis| self.shape()[axis]).product();
+        let squares = self.sub(mean.clone())?.square()?.mean(axes)?;
+        // The mean, scaled: a sum of squares would overflow half types early.
+        Ok((squares.mul(n as f64 / n.saturating_sub(correction) as f64)?, mean))
+    }
+
+    /// The root of the variance over axes.
+    pub fn std(self, axes: &[usize], correction: usize) -> Result<Self, Error> {
+        self.var_mean(axes, correction)?.0.sqrt()
+    }
+
+    /// The covariance of the columns of matrices in the last two axes, once `axis`, along which the observations run,
+    /// stands second last; of `n` observations the sum is divided by `n - correction`.
+    pub fn cov(self, axis: usize, correction: usize) -> Result<Self, Error> {
+        let n = self.size("cov", axis)?;
+        if self.rank() < 2 {
+            return Err(Error::rank("cov", self.rank(), "rank 2 or more"));
+        }
+        let rows = self.rank() - 2;
+        let mean = self.clone().mean(&[axis])?;
+        let centred = self.sub(mean)?.swap_dims(axis, rows)?;
+        let product = centred.clone().transpose()?.matmul(centred)?;
+        product.div(n.saturating_sub(correction) as f64)
+    }
+
+    /// The median along an axis: the lower of the middle two where their number is even; NaN if any is.
+    pub fn median(self, axis: usize) -> Result<Self, Error> {
+        let n = self.size("median", axis)?;
+        if n == 0 {
+            return Err(Error::shape(
+                "median",
+                &[self.shape()],
+                format!("axis {axis} is empty: there is no result"),
+            ));
+        }
+        let index = self.clone().argsort(axis, false)?.narrow(axis, (n - 1) / 2, 1)?;
+        let middle = self.clone().gather(axis, index)?;
+        if !self.dtype().is_float() {
+            return Ok(middle);
+        }
+        let any_nan = self.is_nan()?.reduce(ReduceOp::Any, &[axis])?;
+        middle.mask_where(any_nan, f64::NAN)
+    }
+
+    /// Whether each element is not zero.
+    pub fn truth(self) -> Result<Self, Error> {
+        self.cast(DType::Bool)
     }
 }

@@ -3,7 +3,7 @@
 use super::{Tensor, ok};
 use crate::autodiff::{AfterBackward, AutodiffBackend, Gradients};
 use crate::backend::Backend;
-use crate::collective::{CollectiveBackend, ParamId};
+use crate::collective::{self, CollectiveBackend, ParamId};
 use crate::element::{Element, FloatElement};
 use crate::error::Error;
 use crate::raw::Raw;
@@ -77,13 +77,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// Marks this leaf as a parameter that the device's group trains together.
     ///
     /// # Panics
-    /// If an op produced it.
+    /// If an op produced it, or another live tensor of another shape has this name.
     #[track_caller]
     pub fn set_distributed_params(self, id: impl Into<ParamId>) -> Self
     where
         B: AutodiffBackend + CollectiveBackend,
         E: FloatElement,
     {
-        Self::of(B::set_param(self.into_raw().into_primitive(), id.into()).map(Raw::new))
+        Self::of(collective::distribute::<B>(self.into_raw().into_primitive(), &id.into()).map(Raw::new))
     }
 }

@@ -3,17 +3,35 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::backend::{Backend, Readable, Supports};
-use crate::data::TensorData;
+use crate::backend::Backend;
 use crate::element::Element;
 use crate::error::Error;
 use crate::raw::Raw;
 use crate::shape::Shape;
 
+pub mod activation;
 mod autodiff;
+mod collective;
+mod compare;
+mod create;
+mod dim;
+mod display;
+mod elementwise;
+mod index;
+pub mod linalg;
+pub mod loss;
+pub mod module;
+mod movement;
+mod nested;
 mod operand;
+mod ops;
+mod read;
+mod reduce;
 
-pub use operand::Operand;
+pub use dim::{AsDim, ExpandArgs, ReshapeArgs};
+pub use index::SliceArgs;
+pub use nested::Nested;
+pub use operand::{BitElement, Operand};
 
 /// A tensor on backend `B` with `D` axes of elements `E`; all three are checked by the compiler.
 pub struct Tensor<B: Backend, const D: usize, E: Element = f32> {
@@ -43,32 +61,40 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         if raw.dtype() != E::DTYPE {
             return Err(Error::dtype("try_from_raw", raw.dtype(), E::DTYPE.to_string()));
         }
-        Ok(Tensor {
-            raw,
-            element: PhantomData,
-        })
+        Ok(Self::wrap(raw))
+    }
+
+    /// The result of an op whose rank the arguments decide.
+    #[track_caller]
+    pub(crate) fn of_rank(op: &'static str, result: Result<Raw<B>, Error>) -> Self {
+        Self::of(result.and_then(|raw| match raw.rank() {
+            rank if rank == D => Ok(raw),
+            rank => Err(Error::argument(
+                op,
+                format!("the result has rank {rank}, not {D}"),
+            )),
+        }))
     }
 
     /// The result of an op that gives rank `D` and element type `E` by construction.
     #[track_caller]
     pub(crate) fn of(result: Result<Raw<B>, Error>) -> Self {
-        let raw = ok(result);
+        Self::wrap(ok(result))
+    }
+
+    /// As [`Tensor::of`], of two results.
+    #[track_caller]
+    pub(crate) fn of_pair<E2: Element>(result: Result<(Raw<B>, Raw<B>), Error>) -> (Self, Tensor<B, D, E2>) {
+        let (a, b) = ok(result);
+        (Self::wrap(a), Tensor::wrap(b))
+    }
+
+    fn wrap(raw: Raw<B>) -> Self {
         debug_assert_eq!((raw.rank(), raw.dtype()), (D, E::DTYPE));
         Tensor {
             raw,
             element: PhantomData,
         }
-    }
-
-    /// A tensor of the host's values.
-    ///
-    /// # Errors
-    /// If the data has another rank or element type, or the device fails.
-    pub fn try_from_data(data: TensorData, device: &B::Device) -> Result<Self, Error>
-    where
-        B: Supports<E>,
-    {
-        Self::try_from_raw(Raw::from_data(data, device)?)
     }
 
     /// The size along each axis.
@@ -86,15 +112,25 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         self.raw.device()
     }
 
-    /// Reads the values back.
+    /// Applies run-time ops, whose every failure comes back as a value. [`Raw`] has the ops and
+    /// composites that the typed methods are made of.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// let y: Tensor<_, 1> = x.clone().try_apply(|x| x.reshape([6]))?;
+    /// assert_eq!(y.dims(), [6]);
+    /// assert!(x.try_apply::<1, f32>(|x| x.reshape([7])).is_err());
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// If the device failed.
-    pub fn into_data(self) -> Result<TensorData, Error>
-    where
-        B: Readable,
-    {
-        self.raw.into_data()
+    /// What `f` returns, or if its result has not rank `D2` or not elements `E2`.
+    pub fn try_apply<const D2: usize, E2: Element>(
+        self,
+        f: impl FnOnce(Raw<B>) -> Result<Raw<B>, Error>,
+    ) -> Result<Tensor<B, D2, E2>, Error> {
+        Tensor::try_from_raw(f(self.raw)?)
     }
 }
 

@@ -13,13 +13,18 @@ mod conv;
 mod create;
 mod elementwise;
 mod fused;
+mod gemm;
 mod index;
 mod matmul;
 mod movement;
+mod number;
 mod pool;
 mod reduce;
 mod sort;
 mod storage;
+#[cfg(test)]
+mod testing;
+mod windows;
 
 pub use storage::{FlexDevice, FlexTensor};
 

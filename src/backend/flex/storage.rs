@@ -210,6 +210,17 @@ fn contiguous_buffer<E: Element>(x: &FlexTensor, _: &[E]) -> Buffer {
 }
 
 impl Layout {
+    /// The starts of the rows along the last axis, and the length and the step of a row.
+    pub(super) fn split_last(&self) -> (Layout, usize, isize) {
+        let mut rows = self.clone();
+        let Some((&len, outer)) = self.shape.split_last() else {
+            return (rows, 1, 1);
+        };
+        rows.shape = outer.into();
+        let step = rows.strides.pop().expect("every axis has a stride");
+        (rows, len, step)
+    }
+
     /// Calls `f` with the buffer position of every element, in row-major order.
     pub(super) fn for_each_offset(&self, mut f: impl FnMut(usize)) {
         let rank = self.shape.rank();

@@ -1,0 +1,113 @@
+use super::Raw;
+use crate::backend::Backend;
+use crate::element::DType;
+use crate::error::Error;
+use crate::op::{FusedOp, ReduceOp};
+
+/// Activations.
+///
+/// # Errors
+/// Each returns what the ops it consists of do.
+impl<B: Backend> Raw<B> {
+    /// `x Φ(x)`, with the error function or, if `tanh`, its approximation.
+    pub fn gelu(self, tanh: bool) -> Result<Self, Error> {
+        Self::fused(FusedOp::Gelu { x: self, tanh })
+    }
+
+    /// `x sigmoid(x)`.
+    pub fn silu(self) -> Result<Self, Error> {
+        Self::fused(FusedOp::Silu { x: self })
+    }
+
+    /// `x`, but `slope · x` below 0.
+    pub fn leaky_relu(self, slope: f64) -> Result<Self, Error> {
+        let negative = self.clone().lower(0.0)?;
+        negative.choose(self.clone().mul(slope)?, self)
+    }
+
+    /// `x`, but `slope · x` below 0, with one slope, or one for each channel (axis 1).
+    pub fn prelu(self, slope: Self) -> Result<Self, Error> {
+        let mut shape = vec![1; self.rank()];
+        let slopes = slope.shape().num_elements();
+        if slopes != 1 {
+            self.size("prelu", 1)?;
+            shape[1] = slopes;
+        }
+        let negative = self.clone().lower(0.0)?;
+        negative.choose(self.clone().mul(slope.reshape(shape)?)?, self)
+    }
+
+    /// `x`, but `alpha (e^(x / width) - 1)` below 0.
+    pub fn elu(self, alpha: f64, width: f64) -> Result<Self, Error> {
+        let positive = self.clone().greater(0.0)?;
+        // Without the bound, an exponential that overflows where it is not chosen would make its gradient NaN.
+        let curve = self.clone().min_pair(0.0)?.div(width)?.expm1()?.mul(alpha)?;
+        positive.choose(self, curve)
+    }
+
+    /// [`Raw::elu`] scaled so that activations keep mean 0 and variance 1 (Klambauer et al. 2017).
+    pub fn selu(self) -> Result<Self, Error> {
+        self.elu(1.673_263_242_354_377_2, 1.0)?
+            .mul(1.050_700_987_355_480_5)
+    }
+
+    /// `ln(1 + e^(beta x)) / beta`.
+    pub fn softplus(self, beta: f64) -> Result<Self, Error> {
+        // Beyond this, `ln(1 + eᶻ)` is `z` to the last bit, and below it `eᶻ` does not overflow.
+        let bound = if self.dtype() == DType::F16 { 10.0 } else { 40.0 };
+        let z = self.mul(beta)?;
+        let curve = z.clone().min_pair(bound)?.exp()?.log1p()?;
+        z.clone().greater(bound)?.choose(z, curve)?.div(beta)
+    }
+
+    /// `ln sigmoid(x)`.
+    pub fn log_sigmoid(self) -> Result<Self, Error> {
+        self.neg()?.softplus(1.0)?.neg()
+    }
+
+    /// `x tanh(softplus(x))`.
+    pub fn mish(self) -> Result<Self, Error> {
+        self.clone().softplus(1.0)?.tanh()?.mul(self)
+    }
+
+    /// `alpha x + beta` between 0 and 1.
+    pub fn hard_sigmoid(self, alpha: f64, beta: f64) -> Result<Self, Error> {
+        self.mul(alpha)?.add(beta)?.clamp(0.0, 1.0)
+    }
+
+    /// `x hard_sigmoid(x / 6 + 1/2)`.
+    pub fn hard_swish(self) -> Result<Self, Error> {
+        self.clone().hard_sigmoid(1.0 / 6.0, 0.5)?.mul(self)
+    }
+
+    /// `x / (1 + |x|)`.
+    pub fn softsign(self) -> Result<Self, Error> {
+        self.clone().abs()?.add(1.0).and_then(|bound| self.div(bound))
+    }
+
+    /// `eˣ / (1 + Σ eˣ)` along an axis.
+    pub fn quiet_softmax(self, axis: usize) -> Result<Self, Error> {
+        if self.size("quiet_softmax", axis)? == 0 {
+            return Ok(self);
+        }
+        // All exponents, that of the 1 included, are shifted to at most 0.
+        let greatest = self.clone().reduce(ReduceOp::Max, &[axis])?.max_pair(0.0)?;
+        let e = self.sub(greatest.clone())?.exp()?;
+        let total = e.clone().sum(&[axis])?.add(greatest.neg()?.exp()?)?;
+        e.div(total)
+    }
+
+    /// The first half along an axis times the sigmoid of the second.
+    pub fn glu(self, axis: usize) -> Result<Self, Error> {
+        let size = self.size("glu", axis)?;
+        if size % 2 != 0 {
+            return Err(Error::shape(
+                "glu",
+                &[self.shape()],
+                format!("axis {axis} has no halves"),
+            ));
+        }
+        let gate = self.clone().narrow(axis, size / 2, size / 2)?.sigmoid()?;
+        self.narrow(axis, 0, size / 2)?.mul(gate)
+    }
+}

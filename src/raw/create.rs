@@ -1,0 +1,167 @@
+use super::{Raw, held};
+use crate::backend::{Backend, Device};
+use crate::element::{DType, Scalar};
+use crate::error::Error;
+use crate::op::{self, CreateOp};
+use crate::shape::Shape;
+
+/// What random values are drawn from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Distribution {
+    /// Uniform in `0..1`; for integers in `0..255`.
+    #[default]
+    Default,
+    /// 1 with this probability, else 0.
+    Bernoulli(f64),
+    /// Uniform in `low..high`; for integers rounded down.
+    Uniform(f64, f64),
+    /// Normal with this mean and standard deviation; for integers rounded down.
+    Normal(f64, f64),
+}
+
+/// Creation.
+impl<B: Backend> Raw<B> {
+    /// Creates a tensor.
+    ///
+    /// # Errors
+    /// What [`op::infer_create`] finds wrong, an element type that the device does not hold, or what the backend reports.
+    pub fn create(
+        op: CreateOp,
+        shape: impl Into<Shape>,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Self, Error> {
+        held::<B>(dtype, device)?;
+        let meta = op::infer_create(&op, shape.into(), dtype)?;
+        B::create(op, &meta, device).map(Raw)
+    }
+
+    /// A tensor of one value.
+    ///
+    /// # Errors
+    /// As [`Raw::create`].
+    pub fn full(
+        shape: impl Into<Shape>,
+        value: impl Into<Scalar>,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Self, Error> {
+        Self::create(CreateOp::Full(value.into()), shape, dtype, device)
+    }
+
+    /// A tensor of the shape, element type and device of this one, of one value.
+    ///
+    /// # Errors
+    /// As [`Raw::create`].
+    pub fn full_like(&self, value: impl Into<Scalar>) -> Result<Self, Error> {
+        Self::full(self.shape().clone(), value, self.dtype(), &self.device())
+    }
+
+    /// `0..len` as `i32`, on the device of this tensor.
+    ///
+    /// # Errors
+    /// As [`Raw::create`].
+    pub fn arange_like(&self, len: usize) -> Result<Self, Error> {
+        let op = CreateOp::Arange {
+            start: Scalar::Int(0),
+            step: Scalar::Int(1),
+        };
+        Self::create(op, [len], DType::I32, &self.device())
+    }
+
+    /// `start`, `start + step`, … of `len` numbers.
+    ///
+    /// # Errors
+    /// As [`Raw::create`].
+    pub fn arange(
+        start: Scalar,
+        step: Scalar,
+        len: usize,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Self, Error> {
+        Self::create(CreateOp::Arange { start, step }, [len], dtype, device)
+    }
+
+    /// `len` floats from `start` to `end`, both included, at equal distances.
+    ///
+    /// # Errors
+    /// As [`Raw::create`].
+    pub fn linspace(
+        start: f64,
+        end: f64,
+        len: usize,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Self, Error> {
+        let step = (end - start) / len.saturating_sub(1).max(1) as f64;
+        Self::arange(Scalar::Float(start), Scalar::Float(step), len, dtype, device)
+    }
+
+    /// Ones on the main diagonal of a `size × size` matrix, zeros beside it.
+    ///
+    /// # Errors
+    /// As [`Raw::create`].
+    pub fn eye(size: usize, dtype: DType, device: &B::Device) -> Result<Self, Error> {
+        let row = Self::arange(Scalar::Int(0), Scalar::Int(1), size, DType::I32, device)?;
+        row.clone().unsqueeze(1)?.equal(row.unsqueeze(0)?)?.cast(dtype)
+    }
+
+    /// Random values; the device's handle holds the source of randomness.
+    ///
+    /// # Errors
+    /// As [`Raw::create`], or if the distribution's arguments make no sense.
+    pub fn random(
+        shape: impl Into<Shape>,
+        distribution: Distribution,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Self, Error> {
+        let shape = shape.into();
+        let key = device.keys().next(shape.checked_elements().unwrap_or(0));
+        let uniform = |low, high| CreateOp::Uniform { low, high, key };
+        match distribution {
+            Distribution::Bernoulli(p) if !(0.0..=1.0).contains(&p) => {
+                Err(Error::argument("random", format!("{p} is not a probability")))
+            }
+            Distribution::Bernoulli(p) => Self::create(uniform(0.0, 1.0), shape, DType::F32, device)?
+                .lower(p)?
+                .cast(dtype),
+            Distribution::Default if dtype.is_float() => {
+                Self::create(uniform(0.0, 1.0), shape, dtype, device)
+            }
+            Distribution::Default => Self::drawn(uniform(0.0, 255.0), shape, dtype, device),
+            Distribution::Uniform(low, high) => Self::drawn(uniform(low, high), shape, dtype, device),
+            Distribution::Normal(mean, std) => {
+                Self::drawn(CreateOp::Normal { mean, std, key }, shape, dtype, device)
+            }
+        }
+    }
+
+    /// Random floats, or integers made of the widest floats that the device holds.
+    fn drawn(op: CreateOp, shape: Shape, dtype: DType, device: &B::Device) -> Result<Self, Error> {
+        if dtype.is_float() {
+            return Self::create(op, shape, dtype, device);
+        }
+        let wide = if B::dtypes(device).contains(&DType::F64) {
+            DType::F64
+        } else {
+            DType::F32
+        };
+        Self::create(op, shape, wide, device)?.floor()?.cast(dtype)
+    }
+
+    /// A new last axis of `classes` elements, 1 at the index that this tensor holds and 0 elsewhere.
+    ///
+    /// # Errors
+    /// If an index is not in `0..classes`.
+    pub fn one_hot(self, classes: usize) -> Result<Self, Error> {
+        let mut shape = self.shape().to_vec();
+        shape.push(classes);
+        let axis = shape.len() - 1;
+        let index = self.unsqueeze(axis)?;
+        let ones = index.full_like(1)?;
+        let zeros = Self::full(shape, 0, index.dtype(), &index.device())?;
+        zeros.scatter(axis, index, ones, op::ScatterMode::Set)
+    }
+}

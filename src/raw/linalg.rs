@@ -1,0 +1,56 @@
+use super::Raw;
+use crate::backend::Backend;
+use crate::error::Error;
+use crate::op::ReduceOp;
+
+/// Which norm of a vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Norm {
+    /// The number of elements that are not 0.
+    L0,
+    /// `Σ |x|`.
+    L1,
+    /// `√Σ x²`.
+    L2,
+    /// `(Σ |x|ᵖ)^(1/p)`.
+    Lp(f64),
+    /// The greatest `|x|`.
+    LInf,
+    /// The least `|x|`.
+    LNegInf,
+}
+
+/// Norms and products of vectors.
+///
+/// # Errors
+/// Each returns what the ops it consists of do.
+impl<B: Backend> Raw<B> {
+    /// A norm along an axis.
+    pub fn vector_norm(self, norm: Norm, axis: usize) -> Result<Self, Error> {
+        match norm {
+            Norm::L0 => {
+                let dtype = self.dtype();
+                self.not_equal(0)?.cast(dtype)?.sum(&[axis])
+            }
+            Norm::L1 => self.abs()?.sum(&[axis]),
+            Norm::L2 => self.square()?.sum(&[axis])?.sqrt(),
+            Norm::Lp(p) if p == 0.0 || p.is_nan() => Err(Error::argument(
+                "vector_norm",
+                format!("there is no norm with p = {p}; `Norm::L0` counts"),
+            )),
+            Norm::Lp(f64::INFINITY) => self.vector_norm(Norm::LInf, axis),
+            Norm::Lp(f64::NEG_INFINITY) => self.vector_norm(Norm::LNegInf, axis),
+            Norm::Lp(p) => self.abs()?.pow(p)?.sum(&[axis])?.pow(1.0 / p),
+            Norm::LInf => self.abs()?.reduce(ReduceOp::Max, &[axis]),
+            Norm::LNegInf => self.abs()?.reduce(ReduceOp::Min, &[axis]),
+        }
+    }
+
+    /// `x · y / (max(|x|, eps) max(|y|, eps))` along an axis.
+    pub fn cosine_similarity(self, other: Self, axis: usize, eps: f64) -> Result<Self, Error> {
+        let dot = self.clone().mul(other.clone())?.sum(&[axis])?;
+        let x = self.vector_norm(Norm::L2, axis)?.max_pair(eps)?;
+        let y = other.vector_norm(Norm::L2, axis)?.max_pair(eps)?;
+        dot.div(x.mul(y)?)
+    }
+}

@@ -1,0 +1,196 @@
+//! Activations.
+
+use super::{AsDim, Tensor};
+use crate::backend::Backend;
+use crate::element::FloatElement;
+
+/// `max(x, 0)`; its gradient at 0 is 0.
+#[track_caller]
+pub fn relu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().relu())
+}
+
+/// `x`, but `negative_slope · x` below 0.
+#[track_caller]
+pub fn leaky_relu<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    negative_slope: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().leaky_relu(negative_slope))
+}
+
+/// `x`, but `alpha (eˣ - 1)` below 0.
+#[track_caller]
+pub fn elu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>, alpha: f64) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().elu(alpha, 1.0))
+}
+
+/// `x`, but `alpha (e^(x / alpha) - 1)` below 0.
+#[track_caller]
+pub fn celu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>, alpha: f64) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().elu(alpha, alpha))
+}
+
+/// `elu` scaled so that activations keep mean 0 and variance 1 (Klambauer et al. 2017).
+#[track_caller]
+pub fn selu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().selu())
+}
+
+/// `x Φ(x)`, where Φ is the normal distribution function.
+#[track_caller]
+pub fn gelu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().gelu(false))
+}
+
+/// `x/2 (1 + tanh(√(2/π) (x + 0.044715 x³)))`, near `gelu`.
+#[track_caller]
+pub fn gelu_approximate<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().gelu(true))
+}
+
+/// `x sigmoid(x)`.
+#[track_caller]
+pub fn silu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().silu())
+}
+
+/// `1 / (1 + e⁻ˣ)`.
+#[track_caller]
+pub fn sigmoid<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().sigmoid())
+}
+
+/// `ln sigmoid(x)`, without underflow.
+#[track_caller]
+pub fn log_sigmoid<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().log_sigmoid())
+}
+
+/// `alpha x + beta` between 0 and 1.
+#[track_caller]
+pub fn hard_sigmoid<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    alpha: f64,
+    beta: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().hard_sigmoid(alpha, beta))
+}
+
+/// `x` times `x / 6 + 1/2` between 0 and 1.
+#[track_caller]
+pub fn hard_swish<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().hard_swish())
+}
+
+/// `x tanh(softplus(x))`.
+#[track_caller]
+pub fn mish<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().mish())
+}
+
+/// `tanh x`.
+#[track_caller]
+pub fn tanh<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().tanh())
+}
+
+/// `ln(1 + e^(beta x)) / beta`, without overflow.
+#[track_caller]
+pub fn softplus<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    beta: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().softplus(beta))
+}
+
+/// `x / (1 + |x|)`.
+#[track_caller]
+pub fn softsign<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().softsign())
+}
+
+/// `x`, but `alpha · x` below 0; `alpha` holds one slope, or one for each channel (axis 1).
+///
+/// # Panics
+/// If there are neither one nor as many slopes as channels.
+#[track_caller]
+pub fn prelu<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    alpha: Tensor<B, 1, E>,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().prelu(alpha.into_raw()))
+}
+
+/// `eˣ / Σ eˣ` along an axis. A row of -inf alone gives NaN.
+///
+/// ```
+/// use keyway::activation::softmax;
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 2>::zeros([1, 4], &Default::default());
+/// assert_eq!(softmax(x, 1).into_vec()?, [0.25; 4]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn softmax<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    let axis = dim.axis(D);
+    Tensor::of(x.into_raw().softmax(axis))
+}
+
+/// The logarithm of [`softmax`], without underflow.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn log_softmax<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    let axis = dim.axis(D);
+    Tensor::of(x.into_raw().log_softmax(axis))
+}
+
+/// [`softmax`] of `-x`.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn softmin<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    let axis = dim.axis(D);
+    Tensor::of(x.into_raw().neg().and_then(|x| x.softmax(axis)))
+}
+
+/// `eˣ / (1 + Σ eˣ)` along an axis: it can be near 0 everywhere.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn quiet_softmax<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    let axis = dim.axis(D);
+    Tensor::of(x.into_raw().quiet_softmax(axis))
+}
+
+/// The first half along an axis times the sigmoid of the second.
+///
+/// # Panics
+/// If there is no such axis, or its size is odd.
+#[track_caller]
+pub fn glu<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    let axis = dim.axis(D);
+    Tensor::of(x.into_raw().glu(axis))
+}

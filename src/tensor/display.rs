@@ -1,0 +1,150 @@
+//! Values as text, laid out as PyTorch does: aligned columns, and an ellipsis in long axes of large tensors.
+
+use std::fmt;
+
+use super::Tensor;
+use crate::backend::Readable;
+use crate::data::TensorData;
+use crate::element::{Element, Scalar};
+
+/// Larger tensors are abridged.
+const WHOLE: usize = 1000;
+/// How many elements of an abridged axis stand at either end.
+const EDGE: usize = 3;
+/// Longer rows continue on the next line.
+const LINE: usize = 100;
+
+/// The values; `{:.2}` sets the decimals of floats. What goes wrong while reading stands in their place.
+///
+/// ```
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 2>::from_array([[1.5, -2.0], [0.25, 10.0]], &Default::default());
+/// assert_eq!(format!("{x:.2}"), "[[ 1.50, -2.00],\n [ 0.25, 10.00]]");
+/// ```
+impl<B: Readable, const D: usize, E: Element> fmt::Display for Tensor<B, D, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to_data() {
+            Ok(data) => data.fmt(f),
+            Err(error) => write!(f, "{self:?}: {error}"),
+        }
+    }
+}
+
+impl fmt::Display for TensorData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.shape().contains(&0) {
+            return match self.shape()[..] {
+                [_] => f.write_str("[]"),
+                _ => write!(f, "[] of shape {}", self.shape()),
+            };
+        }
+        let abridged = self.shape().num_elements() > WHOLE;
+        let mut positions = Vec::new();
+        visit(self.shape(), abridged, 0, &mut |position| {
+            positions.push(position)
+        });
+        let values: Vec<Scalar> = positions
+            .iter()
+            .filter_map(|&position| self.get(position))
+            .collect();
+        let style = Style::of(&values, f.precision());
+        let cells: Vec<String> = values.into_iter().map(|value| style.cell(value)).collect();
+        let width = cells.iter().map(String::len).max().unwrap_or(0);
+        let mut cells = cells.into_iter();
+        block(f, self.shape(), 0, abridged, width, &mut cells)
+    }
+}
+
+/// Calls `f` with the row-major position of every element that is shown.
+fn visit(shape: &[usize], abridged: bool, start: usize, f: &mut impl FnMut(usize)) {
+    let Some((&size, inner)) = shape.split_first() else {
+        return f(start);
+    };
+    let stride: usize = inner.iter().product();
+    for i in shown(size, abridged).into_iter().flatten() {
+        visit(inner, abridged, start + i * stride, f);
+    }
+}
+
+/// The elements of an axis that are shown; between `None` and its neighbours some are left out.
+fn shown(size: usize, abridged: bool) -> Vec<Option<usize>> {
+    if !abridged || size <= 2 * EDGE {
+        return (0..size).map(Some).collect();
+    }
+    (0..EDGE)
+        .map(Some)
+        .chain([None])
+        .chain((size - EDGE..size).map(Some))
+        .collect()
+}
+
+/// Writes the axes of `shape`, the outermost of which is number `axis`.
+fn block(
+    f: &mut fmt::Formatter<'_>,
+    shape: &[usize],
+    axis: usize,
+    abridged: bool,
+    width: usize,
+    cells: &mut impl Iterator<Item = String>,
+) -> fmt::Result {
+    let Some((&size, inner)) = shape.split_first() else {
+        return write!(f, "{:>width$}", cells.next().unwrap_or_default());
+    };
+    let per_line = (LINE.saturating_sub(axis + 1) / (width + 2)).max(1);
+    f.write_str("[")?;
+    for (n, item) in shown(size, abridged).into_iter().enumerate() {
+        if n > 0 {
+            let lines = match inner.len() {
+                0 if n % per_line == 0 => 1,
+                lines => lines,
+            };
+            match lines {
+                0 => f.write_str(", ")?,
+                _ => write!(f, ",{}{:indent$}", "\n".repeat(lines), "", indent = axis + 1)?,
+            }
+        }
+        match item {
+            Some(_) => block(f, inner, axis + 1, abridged, width, cells)?,
+            None => f.write_str("...")?,
+        }
+    }
+    f.write_str("]")
+}
+
+/// How all values of a tensor are written.
+#[derive(Clone, Copy)]
+enum Style {
+    Fixed(usize),
+    Scientific(usize),
+}
+
+impl Style {
+    /// Whole numbers get one decimal, others four, and a wide range of magnitudes exponents.
+    fn of(values: &[Scalar], precision: Option<usize>) -> Style {
+        let magnitudes = values.iter().filter_map(|value| match value {
+            Scalar::Float(v) if v.is_finite() && *v != 0.0 => Some(v.abs()),
+            _ => None,
+        });
+        let (mut least, mut greatest, mut whole) = (f64::INFINITY, 0.0, true);
+        for v in magnitudes {
+            least = v.min(least);
+            greatest = v.max(greatest);
+            whole &= v.fract() == 0.0;
+        }
+        let wide = greatest >= 1e8 || (!whole && (least < 1e-4 || greatest / least > 1e6));
+        match precision {
+            _ if wide => Style::Scientific(precision.unwrap_or(4)),
+            None if whole => Style::Fixed(1),
+            precision => Style::Fixed(precision.unwrap_or(4)),
+        }
+    }
+
+    fn cell(self, value: Scalar) -> String {
+        match (value, self) {
+            (Scalar::Float(v), Style::Fixed(decimals)) if v.is_finite() => format!("{v:.decimals$}"),
+            (Scalar::Float(v), Style::Scientific(decimals)) if v.is_finite() => format!("{v:.decimals$e}"),
+            (Scalar::Float(v), _) => format!("{v}"),
+            (value, _) => value.to_string(),
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Reading, writing and finding by index. Index tensors are of any integer type; an index outside its axis panics.
+
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+use super::{AsDim, Tensor};
+use crate::backend::{Backend, Readable};
+use crate::element::{Element, IntElement, NumericElement, Scalar};
+use crate::error::Error;
+use crate::op::ScatterMode;
+use crate::raw::Slice;
+
+/// Slices.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// Part of each axis: an array of ranges, a tuple of ranges of different kinds, or [`s!`](crate::s), which knows
+    /// steps too. Bounds may count from the end; axes without a range stay whole, and a single index leaves size 1.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::from_array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], &Default::default());
+    /// assert_eq!(x.clone().slice([0..1, 1..3]).into_vec()?, [2.0, 3.0]);
+    /// assert_eq!(x.slice((.., -1)).into_vec()?, [3.0, 6.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If a range lies outside its axis.
+    #[track_caller]
+    pub fn slice<R: SliceArgs>(self, ranges: R) -> Self {
+        const { assert!(R::AXES <= D, "`slice` takes at most one range for each axis") }
+        Self::of(
+            self.raw
+                .ranges(ranges.slices().as_ref())
+                .and_then(|ranges| self.raw.slice(&ranges)),
+        )
+    }
+
+    /// Part of one axis.
+    ///
+    /// # Panics
+    /// If there is no such axis, or the range lies outside it.
+    #[track_caller]
+    pub fn slice_dim(self, dim: impl AsDim, range: impl Into<Slice>) -> Self {
+        let axis = Self::axis(dim);
+        let mut slices = [Slice::full(); D];
+        Self::of(self.raw.size("slice_dim", axis).and_then(|_| {
+            slices[axis] = range.into();
+            let ranges = self.raw.ranges(&slices)?;
+            self.raw.slice(&ranges)
+        }))
+    }
+
+    /// `values` in place of the elements of a slice, whose shape they have.
+    ///
+    /// # Panics
+    /// If a range lies outside its axis, or the values have another shape.
+    #[track_caller]
+    pub fn slice_assign<R: SliceArgs>(self, ranges: R, values: Self) -> Self {
+        const {
+            assert!(
+                R::AXES <= D,
+                "`slice_assign` takes at most one range for each axis"
+            )
+        }
+        let ranges = self.raw.ranges(ranges.slices().as_ref());
+        Self::of(ranges.and_then(|ranges| self.raw.slice_assign(&ranges, values.raw)))
+    }
+
+    /// One number in place of the elements of a slice.
+    ///
+    /// # Panics
+    /// If a range lies outside its axis, or the number is none for elements `E`.
+    #[track_caller]
+    pub fn slice_fill<R: SliceArgs>(self, ranges: R, value: impl Into<Scalar>) -> Self {
+        const { assert!(R::AXES <= D, "`slice_fill` takes at most one range for each axis") }
+        let ranges = self.raw.ranges(ranges.slices().as_ref());
+        Self::of(ranges.and_then(|ranges| self.raw.slice_fill(&ranges, value.into())))
+    }
+}
+
+/// Indices held by tensors.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// `out[i][j] = x[i][indices[i][j]]` (along axis 1); the result has the shape of `indices`.
+    ///
+    /// # Panics
+    /// If an index lies outside the axis, or `indices` is longer than this tensor along another axis.
+    #[track_caller]
+    pub fn gather<I: IntElement>(self, dim: impl AsDim, indices: Tensor<B, D, I>) -> Self {
+        Self::of(self.raw.gather(Self::axis(dim), indices.raw))
+    }
+
+    /// `out[i][indices[i][j]] = values[i][j]` (along axis 1), combined with what is there by `update`.
+    ///
+    /// # Panics
+    /// If an index lies outside the axis, or the shapes do not fit.
+    #[track_caller]
+    pub fn scatter<I: IntElement>(
+        self,
+        dim: impl AsDim,
+        indices: Tensor<B, D, I>,
+        values: Self,
+        update: ScatterMode,
+    ) -> Self {
+        Self::of(self.raw.scatter(Self::axis(dim), indices.raw, values.raw, update))
+    }
+
+    /// The slices along an axis that `indices` names, in its order.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Flex, 2>::from_array([[1.0, 2.0], [3.0, 4.0]], &device);
+    /// let rows = Tensor::<Flex, 1, i32>::from_array([1, 1, 0], &device);
+    /// assert_eq!(x.select(0, rows).into_vec()?, [3.0, 4.0, 3.0, 4.0, 1.0, 2.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such axis, or an index lies outside it.
+    #[track_caller]
+    pub fn select<I: IntElement>(self, dim: impl AsDim, indices: Tensor<B, 1, I>) -> Self {
+        Self::of(self.raw.select(Self::axis(dim), indices.raw))
+    }
+
+    /// `values` at the slices along an axis that `indices` names, combined with what is there by `update`.
+    ///
+    /// # Panics
+    /// If an index lies outside the axis, or the values have not the shape that [`Tensor::select`] gives.
+    #[track_caller]
+    pub fn select_assign<I: IntElement>(
+        self,
+        dim: impl AsDim,
+        indices: Tensor<B, 1, I>,
+        values: Self,
+        update: ScatterMode,
+    ) -> Self {
+        Self::of(
+            self.raw
+                .select_assign(Self::axis(dim), indices.raw, values.raw, update),
+        )
+    }
+
+    /// [`Tensor::select`] by indices of any rank `DI`, whose axes stand in place of axis `dim`.
+    ///
+    /// # Panics
+    /// If there is no such axis, or an index lies outside it.
+    #[track_caller]
+    pub fn take<const DI: usize, const DO: usize>(
+        self,
+        dim: impl AsDim,
+        indices: Tensor<B, DI, impl IntElement>,
+    ) -> Tensor<B, DO, E> {
+        const {
+            assert!(
+                DO + 1 == D + DI,
+                "`take` puts DI axes in place of one: DO must be D + DI - 1"
+            )
+        }
+        Tensor::of(self.raw.take(Self::axis(dim), indices.raw))
+    }
+
+    /// Where the elements are not zero: for each axis the places along it, as many as there are such elements.
+    ///
+    /// # Errors
+    /// If the device failed: the values are read.
+    pub fn nonzero(self) -> Result<Vec<Tensor<B, 1, i32>>, Error>
+    where
+        B: Readable,
+    {
+        let places = self.raw.argwhere()?;
+        let column = |axis| places.clone().narrow(1, axis, 1)?.squeeze(1).map(Tensor::wrap);
+        (0..D).map(column).collect()
+    }
+
+    /// Where the elements are not zero: one row of `D` indices for each.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::from_array([[0.0, 2.0], [0.0, 4.0]], &Default::default());
+    /// assert_eq!(x.argwhere()?.into_vec()?, [0, 1, 1, 1]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the device failed: the values are read.
+    pub fn argwhere(self) -> Result<Tensor<B, 2, i32>, Error>
+    where
+        B: Readable,
+    {
+        self.raw.argwhere().map(Tensor::wrap)
+    }
+
+    /// The elements where `mask`, of the same shape, is true, in row-major order.
+    ///
+    /// # Errors
+    /// If the shapes differ, or the device failed: the mask is read.
+    pub fn masked_select(self, mask: Tensor<B, D, bool>) -> Result<Tensor<B, 1, E>, Error>
+    where
+        B: Readable,
+    {
+        self.raw.masked_select(mask.raw).map(Tensor::wrap)
+    }
+}
+
+/// Order. NaN is greater than everything, and equal elements keep their order.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// The elements along an axis in ascending order.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn sort(self, dim: impl AsDim) -> Self
+    where
+        E: NumericElement,
+    {
+        self.sort_with_indices(dim).0
+    }
+
+    /// The elements along an axis in descending order.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn sort_descending(self, dim: impl AsDim) -> Self
+    where
+        E: NumericElement,
+    {
+        self.sort_descending_with_indices(dim).0
+    }
+
+    /// [`Tensor::sort`] and [`Tensor::argsort`] together.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn sort_with_indices(self, dim: impl AsDim) -> (Self, Tensor<B, D, i32>)
+    where
+        E: NumericElement,
+    {
+        Self::of_pair(self.raw.sort_with_indices(Self::axis(dim), false))
+    }
+
+    /// [`Tensor::sort_descending`] and [`Tensor::argsort_descending`] together.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn sort_descending_with_indices(self, dim: impl AsDim) -> (Self, Tensor<B, D, i32>)
+    where
+        E: NumericElement,
+    {
+        Self::of_pair(self.raw.sort_with_indices(Self::axis(dim), true))
+    }
+
+    /// Where the elements along an axis are, in ascending order.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn argsort(self, dim: impl AsDim) -> Tensor<B, D, i32>
+    where
+        E: NumericElement,
+    {
+        Tensor::of(self.raw.argsort(Self::axis(dim), false))
+    }
+
+    /// Where the elements along an axis are, in descending order.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn argsort_descending(self, dim: impl AsDim) -> Tensor<B, D, i32>
+    where
+        E: NumericElement,
+    {
+        Tensor::of(self.raw.argsort(Self::axis(dim), true))
+    }
+
+    /// The `k` greatest elements along an axis, in descending order.
+    ///
+    /// # Panics
+    /// If there is no such axis, or it has fewer than `k` elements.
+    #[track_caller]
+    pub fn topk(self, k: usize, dim: impl AsDim) -> Self
+    where
+        E: NumericElement,
+    {
+        self.topk_with_indices(k, dim).0
+    }
+
+    /// [`Tensor::topk`], and where the elements are.
+    ///
+    /// # Panics
+    /// If there is no such axis, or it has fewer than `k` elements.
+    #[track_caller]
+    pub fn topk_with_indices(self, k: usize, dim: impl AsDim) -> (Self, Tensor<B, D, i32>)
+    where
+        E: NumericElement,
+    {
+        Self::of_pair(self.raw.topk_with_indices(k, Self::axis(dim)))
+    }
+}
+
+/// Ranges of the first axes of a tensor: an array of one kind of range, a tuple of several kinds, or one range.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not slice a tensor",
+    label = "expected ranges: an array of one kind, a tuple of several, or `s![..]`"
+)]
+pub trait SliceArgs {
+    /// How many axes.
+    const AXES: usize;
+
+    /// The ranges.
+    fn slices(self) -> impl AsRef<[Slice]>;
+}
+
+impl<R: Into<Slice>, const N: usize> SliceArgs for [R; N] {
+    const AXES: usize = N;
+    fn slices(self) -> impl AsRef<[Slice]> {
+        self.map(Into::into)
+    }
+}
+
+macro_rules! one_range {
+    ($([$($generic:ident)?] $R:ty;)*) => { $(
+        impl$(<$generic>)? SliceArgs for $R
+        where
+            $R: Into<Slice>,
+        {
+            const AXES: usize = 1;
+            fn slices(self) -> impl AsRef<[Slice]> {
+                [self.into()]
+            }
+        }
+    )* };
+}
+one_range! {
+    [] Slice;
+    [] RangeFull;
+    [T] Range<T>;
+    [T] RangeFrom<T>;
+    [T] RangeTo<T>;
+    [T] RangeInclusive<T>;
+    [T] RangeToInclusive<T>;
+}
+
+macro_rules! range_tuples {
+    ($($n:literal: $($R:ident $i:tt)*;)*) => { $(
+        impl<$($R: Into<Slice>),*> SliceArgs for ($($R,)*) {
+            const AXES: usize = $n;
+            fn slices(self) -> impl AsRef<[Slice]> {
+                [$(self.$i.into()),*]
+            }
+        }
+    )* };
+}
+range_tuples! {
+    1: A 0;
+    2: A 0 B 1;
+    3: A 0 B 1 C 2;
+    4: A 0 B 1 C 2 D 3;
+    5: A 0 B 1 C 2 D 3 E 4;
+    6: A 0 B 1 C 2 D 3 E 4 F 5;
+}

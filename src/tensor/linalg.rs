@@ -1,0 +1,179 @@
+//! Products and norms.
+
+use super::{AsDim, Tensor};
+use crate::backend::Backend;
+use crate::element::{Element, FloatElement, NumericElement};
+pub use crate::raw::Norm;
+
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// The matrix product of the last two axes; the others are batch axes, broadcast to each other. The devices of the
+    /// operands are the same.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let a = Tensor::<Flex, 2>::from_array([[1.0, 2.0], [3.0, 4.0]], &device);
+    /// let b = Tensor::from_array([[1.0], [10.0]], &device);
+    /// assert_eq!(a.matmul(b).into_vec()?, [21.0, 43.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the columns of this one are not as many as the rows of the other, or the batch axes do not broadcast.
+    #[track_caller]
+    pub fn matmul(self, other: Self) -> Self
+    where
+        E: NumericElement,
+    {
+        const {
+            assert!(
+                D >= 2,
+                "`matmul` multiplies matrices: it needs rank 2 or more; `dot` is for vectors"
+            )
+        }
+        Self::of(self.raw.matmul(other.raw))
+    }
+
+    /// The main diagonal of the last two axes, which become one.
+    #[track_caller]
+    pub fn diag<const D2: usize>(self) -> Tensor<B, D2, E> {
+        const {
+            assert!(
+                D >= 2 && D2 + 1 == D,
+                "`diag` takes one axis away: D2 must be D - 1, and D at least 2"
+            )
+        }
+        Tensor::of(self.raw.diag())
+    }
+
+    /// The sum of the products of two vectors' elements, in shape `[1]`.
+    ///
+    /// # Panics
+    /// If the vectors do not broadcast.
+    #[track_caller]
+    pub fn dot(self, other: Self) -> Tensor<B, 1, E>
+    where
+        E: NumericElement,
+    {
+        const {
+            assert!(
+                D == 1,
+                "`dot` is for vectors: rank 1; `matmul` multiplies matrices"
+            )
+        }
+        self.mul(other).sum()
+    }
+}
+
+/// `x yᵀ` of two vectors.
+#[track_caller]
+pub fn outer<B: Backend, E: NumericElement>(x: Tensor<B, 1, E>, y: Tensor<B, 1, E>) -> Tensor<B, 2, E> {
+    x.unsqueeze_dim::<2>(1).mul(y.unsqueeze_dim::<2>(0))
+}
+
+/// The sum of the main diagonal, in shape `[1]`.
+#[track_caller]
+pub fn trace<B: Backend, E: NumericElement>(x: Tensor<B, 2, E>) -> Tensor<B, 1, E> {
+    x.diag::<1>().sum()
+}
+
+/// A norm along an axis, which stays with size 1.
+///
+/// ```
+/// use keyway::linalg::{Norm, vector_norm};
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 2>::from_array([[3.0, -4.0]], &Default::default());
+/// assert_eq!(vector_norm(x.clone(), Norm::L2, 1).into_scalar()?, 5.0);
+/// assert_eq!(vector_norm(x, Norm::L1, 1).into_scalar()?, 7.0);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If there is no such axis, or no such norm.
+#[track_caller]
+pub fn vector_norm<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    norm: Norm,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().vector_norm(norm, dim.axis(D)))
+}
+
+/// `Σ |x|` along an axis, which stays with size 1.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn l1_norm<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    vector_norm(x, Norm::L1, dim)
+}
+
+/// `√Σ x²` along an axis, which stays with size 1.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn l2_norm<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    vector_norm(x, Norm::L2, dim)
+}
+
+/// The greatest `|x|` along an axis, which stays with size 1.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn max_abs_norm<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    vector_norm(x, Norm::LInf, dim)
+}
+
+/// The least `|x|` along an axis, which stays with size 1.
+///
+/// # Panics
+/// If there is no such axis.
+#[track_caller]
+pub fn min_abs_norm<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    vector_norm(x, Norm::LNegInf, dim)
+}
+
+/// `(Σ |x|ᵖ)^(1/p)` along an axis, which stays with size 1.
+///
+/// # Panics
+/// If there is no such axis, or p is 0.
+#[track_caller]
+pub fn lp_norm<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    p: f64,
+    dim: impl AsDim,
+) -> Tensor<B, D, E> {
+    vector_norm(x, Norm::Lp(p), dim)
+}
+
+/// `x · y / (max(|x|, eps) max(|y|, eps))` along an axis, which stays with size 1; `eps` is 1e-8 by default.
+///
+/// # Panics
+/// If the shapes do not broadcast, or there is no such axis.
+#[track_caller]
+pub fn cosine_similarity<B: Backend, const D: usize, E: FloatElement>(
+    x1: Tensor<B, D, E>,
+    x2: Tensor<B, D, E>,
+    dim: impl AsDim,
+    eps: Option<f64>,
+) -> Tensor<B, D, E> {
+    let axis = dim.axis(D);
+    Tensor::of(
+        x1.into_raw()
+            .cosine_similarity(x2.into_raw(), axis, eps.unwrap_or(1e-8)),
+    )
+}

@@ -1,0 +1,190 @@
+//! Losses. Each takes the prediction first, then the target, then what becomes of the losses of the elements:
+//! [`Mean`], [`Sum`] or [`Unreduced`].
+
+use super::Tensor;
+use crate::backend::Backend;
+use crate::element::{Element, FloatElement, IntElement};
+use crate::error::Error;
+use crate::op::ReduceOp;
+use crate::raw::Raw;
+
+/// What becomes of the losses of the elements; the type decides the rank of the result.
+pub trait Reduction {
+    /// The type of the result, for elements in `D` axes.
+    type Output<B: Backend, const D: usize, E: Element>;
+
+    /// Reduces the losses of the elements.
+    ///
+    /// # Panics
+    /// With the error's text, if there is one.
+    #[doc(hidden)]
+    fn reduce<B: Backend, const D: usize, E: Element>(losses: Result<Raw<B>, Error>)
+    -> Self::Output<B, D, E>;
+}
+
+/// The mean of all losses, in shape `[1]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Mean;
+
+/// The sum of all losses, in shape `[1]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum;
+
+/// Every loss by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Unreduced;
+
+impl Reduction for Mean {
+    type Output<B: Backend, const D: usize, E: Element> = Tensor<B, 1, E>;
+    #[track_caller]
+    fn reduce<B: Backend, const D: usize, E: Element>(losses: Result<Raw<B>, Error>) -> Tensor<B, 1, E> {
+        Tensor::of(losses.and_then(|x| x.reduce_all(ReduceOp::Mean)))
+    }
+}
+
+impl Reduction for Sum {
+    type Output<B: Backend, const D: usize, E: Element> = Tensor<B, 1, E>;
+    #[track_caller]
+    fn reduce<B: Backend, const D: usize, E: Element>(losses: Result<Raw<B>, Error>) -> Tensor<B, 1, E> {
+        Tensor::of(losses.and_then(|x| x.reduce_all(ReduceOp::Sum)))
+    }
+}
+
+impl Reduction for Unreduced {
+    type Output<B: Backend, const D: usize, E: Element> = Tensor<B, D, E>;
+    #[track_caller]
+    fn reduce<B: Backend, const D: usize, E: Element>(losses: Result<Raw<B>, Error>) -> Tensor<B, D, E> {
+        Tensor::of(losses)
+    }
+}
+
+/// `(x - t)²`.
+///
+/// ```
+/// use keyway::loss::{self, Mean};
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &device);
+/// let t = Tensor::from_array([1.0, 4.0], &device);
+/// assert_eq!(loss::mse(x, t, Mean).into_scalar()?, 2.0);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If the shapes differ.
+#[track_caller]
+pub fn mse<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
+    prediction: Tensor<B, D, E>,
+    target: Tensor<B, D, E>,
+    _: R,
+) -> R::Output<B, D, E> {
+    R::reduce(prediction.into_raw().mse_loss(target.into_raw()))
+}
+
+/// `|x - t|`.
+///
+/// # Panics
+/// If the shapes differ.
+#[track_caller]
+pub fn l1<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
+    prediction: Tensor<B, D, E>,
+    target: Tensor<B, D, E>,
+    _: R,
+) -> R::Output<B, D, E> {
+    R::reduce(prediction.into_raw().l1_loss(target.into_raw()))
+}
+
+/// `d² / 2` where `d = |x - t|` is at most `delta`, else `delta (d - delta / 2)`.
+///
+/// # Panics
+/// If the shapes differ, or `delta` is not positive.
+#[track_caller]
+pub fn huber<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
+    prediction: Tensor<B, D, E>,
+    target: Tensor<B, D, E>,
+    delta: f64,
+    _: R,
+) -> R::Output<B, D, E> {
+    R::reduce(prediction.into_raw().huber_loss(target.into_raw(), delta))
+}
+
+/// `d² / 2 beta` where `d = |x - t|` is at most `beta`, else `d - beta / 2`.
+///
+/// # Panics
+/// If the shapes differ, or `beta` is not positive.
+#[track_caller]
+pub fn smooth_l1<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
+    prediction: Tensor<B, D, E>,
+    target: Tensor<B, D, E>,
+    beta: f64,
+    _: R,
+) -> R::Output<B, D, E> {
+    R::reduce(prediction.into_raw().smooth_l1_loss(target.into_raw(), beta))
+}
+
+/// `-(t ln sigmoid(x) + (1 - t) ln(1 - sigmoid(x)))`, without overflow.
+///
+/// # Panics
+/// If the shapes differ.
+#[track_caller]
+pub fn binary_cross_entropy_with_logits<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
+    prediction: Tensor<B, D, E>,
+    target: Tensor<B, D, E>,
+    _: R,
+) -> R::Output<B, D, E> {
+    R::reduce(
+        prediction
+            .into_raw()
+            .binary_cross_entropy_with_logits(target.into_raw()),
+    )
+}
+
+/// The divergence of Kullback and Leibler, `t (ln t - x)`, where x is the logarithm of a probability; 0 where t is.
+///
+/// # Panics
+/// If the shapes differ.
+#[track_caller]
+pub fn kl_div<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
+    prediction: Tensor<B, D, E>,
+    target: Tensor<B, D, E>,
+    _: R,
+) -> R::Output<B, D, E> {
+    R::reduce(prediction.into_raw().kl_div(target.into_raw()))
+}
+
+/// `-log_softmax(x)[t]` for each row of logits `[n, classes]`; the target holds `n` classes.
+///
+/// ```
+/// use keyway::loss::{self, Mean};
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let logits = Tensor::<Flex, 2>::zeros([3, 4], &device);
+/// let classes = Tensor::<Flex, 1, i32>::from_array([0, 3, 1], &device);
+/// let loss = loss::cross_entropy(logits, classes, Mean).into_scalar()?;
+/// assert!((loss - 4f32.ln()).abs() < 1e-6);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If there is not one target for each row, or a target is not a class.
+#[track_caller]
+pub fn cross_entropy<B: Backend, E: FloatElement, I: IntElement, R: Reduction>(
+    logits: Tensor<B, 2, E>,
+    target: Tensor<B, 1, I>,
+    _: R,
+) -> R::Output<B, 1, E> {
+    R::reduce(logits.into_raw().cross_entropy(target.into_raw()))
+}
+
+/// `-x[t]` for each row of log-probabilities `[n, classes]`; the target holds `n` classes.
+///
+/// # Panics
+/// If there is not one target for each row, or a target is not a class.
+#[track_caller]
+pub fn nll<B: Backend, E: FloatElement, I: IntElement, R: Reduction>(
+    log_probabilities: Tensor<B, 2, E>,
+    target: Tensor<B, 1, I>,
+    _: R,
+) -> R::Output<B, 1, E> {
+    R::reduce(log_probabilities.into_raw().nll_loss(target.into_raw()))
+}

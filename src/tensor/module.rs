@@ -1,0 +1,268 @@
+//! What layers do, as functions of their parameters.
+
+use smallvec::SmallVec;
+
+use super::Tensor;
+use crate::backend::Backend;
+use crate::element::{FloatElement, IntElement};
+use crate::op::{self, FusedOp, PoolOp, PoolOptions};
+use crate::raw::Raw;
+use crate::shape::Dims;
+
+/// How a kernel moves over its input, in `N` spatial axes. The default has stride and dilation 1, no padding and one
+/// group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConvOptions<const N: usize> {
+    /// The distance between applications.
+    pub stride: [usize; N],
+    /// Zeros before and after.
+    pub padding: [(usize, usize); N],
+    /// The distance between the kernel's elements.
+    pub dilation: [usize; N],
+    /// Into how many independent parts the channels fall.
+    pub groups: usize,
+}
+
+impl<const N: usize> ConvOptions<N> {
+    /// Options with the same padding before and after.
+    pub fn new(stride: [usize; N], padding: [usize; N], dilation: [usize; N], groups: usize) -> Self {
+        ConvOptions {
+            stride,
+            padding: both_sides(padding),
+            dilation,
+            groups,
+        }
+    }
+
+    fn to_op(self) -> op::ConvOptions {
+        op::ConvOptions {
+            stride: Dims::from_slice(&self.stride),
+            padding: SmallVec::from_slice(&self.padding),
+            dilation: Dims::from_slice(&self.dilation),
+            groups: self.groups,
+        }
+    }
+}
+
+impl<const N: usize> Default for ConvOptions<N> {
+    fn default() -> Self {
+        ConvOptions::new([1; N], [0; N], [1; N], 1)
+    }
+}
+
+/// How attention weighs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AttentionOptions {
+    /// The factor of the scores; `1/√d` by default.
+    pub scale: Option<f64>,
+    /// Whether keys after the query are hidden, counted from the last.
+    pub is_causal: bool,
+}
+
+/// `x w + b` over the last axis: `x` is `[…, in]`, `weight` `[in, out]`, `bias` `[out]`, the result `[…, out]`.
+///
+/// ```
+/// use keyway::module::linear;
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0, 3.0], &device);
+/// let weight = Tensor::from_array([[1.0], [1.0], [1.0]], &device);
+/// assert_eq!(linear(x, weight, None).into_vec()?, [6.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If the sizes do not fit.
+#[track_caller]
+pub fn linear<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    weight: Tensor<B, 2, E>,
+    bias: Option<Tensor<B, 1, E>>,
+) -> Tensor<B, D, E> {
+    const { assert!(D >= 1, "`linear` works on the last axis: it needs rank 1 or more") }
+    Tensor::of(x.into_raw().linear(weight.into_raw(), bias.map(Tensor::into_raw)))
+}
+
+/// The rows of `weights`, `[n, width]`, that `indices` name: `D2 = D + 1` axes, the last of size `width`.
+///
+/// # Panics
+/// If an index is not in `0..n`.
+#[track_caller]
+pub fn embedding<B: Backend, const D: usize, const D2: usize, E: FloatElement, I: IntElement>(
+    weights: Tensor<B, 2, E>,
+    indices: Tensor<B, D, I>,
+) -> Tensor<B, D2, E> {
+    const { assert!(D2 == D + 1, "`embedding` adds one axis: D2 must be D + 1") }
+    Tensor::of(weights.into_raw().embedding(indices.into_raw()))
+}
+
+/// `(x - mean) / √(var + eps) · weight + bias` over the last axis, with the biased variance.
+///
+/// # Panics
+/// If weight or bias are not as long as the last axis, or `eps` is negative.
+#[track_caller]
+pub fn layer_norm<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    weight: Option<Tensor<B, 1, E>>,
+    bias: Option<Tensor<B, 1, E>>,
+    eps: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(Raw::fused(FusedOp::LayerNorm {
+        x: x.into_raw(),
+        weight: weight.map(Tensor::into_raw),
+        bias: bias.map(Tensor::into_raw),
+        eps,
+    }))
+}
+
+/// `softmax(q kᵀ · scale + bias) v` over the last two axes; the others are batch axes. `query` is `[…, m, d]`, `key`
+/// `[…, n, d]`, `value` `[…, n, e]`; `mask` (true hides) and `bias` stretch to `[…, m, n]`. A query from which everything
+/// is hidden gives zeros.
+///
+/// # Panics
+/// If the shapes do not fit.
+#[track_caller]
+pub fn attention<B: Backend, const D: usize, E: FloatElement>(
+    query: Tensor<B, D, E>,
+    key: Tensor<B, D, E>,
+    value: Tensor<B, D, E>,
+    mask: Option<Tensor<B, D, bool>>,
+    bias: Option<Tensor<B, D, E>>,
+    options: AttentionOptions,
+) -> Tensor<B, D, E> {
+    const {
+        assert!(
+            D >= 2,
+            "`attention` works on the last two axes: it needs rank 2 or more"
+        )
+    }
+    Tensor::of(Raw::fused(FusedOp::Attention {
+        q: query.into_raw(),
+        k: key.into_raw(),
+        v: value.into_raw(),
+        mask: mask.map(Tensor::into_raw),
+        bias: bias.map(Tensor::into_raw),
+        causal: options.is_causal,
+        scale: options.scale,
+    }))
+}
+
+macro_rules! conv {
+    ($($conv:ident $transpose:ident $rank:literal $axes:literal $spatial:literal;)*) => { $(
+        #[doc = concat!("Cross-correlation: `x` is `[batch, in, ", $spatial, "]`, `weight` `[out, in / groups, kernel…]`, ",
+            "`bias` `[out]`.")]
+        ///
+        /// # Panics
+        /// If the shapes do not fit, or the kernel is larger than the padded input.
+        #[track_caller]
+        pub fn $conv<B: Backend, E: FloatElement>(
+            x: Tensor<B, $rank, E>,
+            weight: Tensor<B, $rank, E>,
+            bias: Option<Tensor<B, 1, E>>,
+            options: ConvOptions<$axes>,
+        ) -> Tensor<B, $rank, E> {
+            let y = x.into_raw().conv(weight.into_raw(), options.to_op());
+            Tensor::of(y.and_then(|y| y.add_channels(bias.map(Tensor::into_raw))))
+        }
+
+        #[doc = concat!("The adjoint of [`", stringify!($conv), "`] in its input: `x` is `[batch, in, ", $spatial, "]`, ",
+            "`weight` `[in, out / groups, kernel…]`, `bias` `[out]`. Of the sizes that the stride leaves possible, ",
+            "`padding_out` chooses one: it is added at the end.")]
+        ///
+        /// # Panics
+        /// If the shapes do not fit.
+        #[track_caller]
+        pub fn $transpose<B: Backend, E: FloatElement>(
+            x: Tensor<B, $rank, E>,
+            weight: Tensor<B, $rank, E>,
+            bias: Option<Tensor<B, 1, E>>,
+            options: ConvOptions<$axes>,
+            padding_out: [usize; $axes],
+        ) -> Tensor<B, $rank, E> {
+            let y = x.into_raw().conv_transpose_by(weight.into_raw(), options.to_op(), &padding_out);
+            Tensor::of(y.and_then(|y| y.add_channels(bias.map(Tensor::into_raw))))
+        }
+    )* };
+}
+
+conv! {
+    conv1d conv_transpose1d 3 1 "length";
+    conv2d conv_transpose2d 4 2 "height, width";
+    conv3d conv_transpose3d 5 3 "depth, height, width";
+}
+
+macro_rules! pool {
+    ($($max:ident $max_with_indices:ident $avg:ident $rank:literal $axes:literal $spatial:literal;)*) => { $(
+        #[doc = concat!("The greatest element of each window of `[batch, channels, ", $spatial, "]`; NaN if any is.")]
+        ///
+        /// # Panics
+        /// If a window is larger than the padded input, or lies in the padding.
+        #[track_caller]
+        pub fn $max<B: Backend, E: FloatElement>(
+            x: Tensor<B, $rank, E>,
+            kernel_size: [usize; $axes],
+            stride: [usize; $axes],
+            padding: [usize; $axes],
+            dilation: [usize; $axes],
+        ) -> Tensor<B, $rank, E> {
+            $max_with_indices(x, kernel_size, stride, padding, dilation).0
+        }
+
+        #[doc = concat!("[`", stringify!($max), "`], and where each element is in the flattened spatial axes.")]
+        ///
+        /// # Panics
+        /// If a window is larger than the padded input, or lies in the padding.
+        #[track_caller]
+        pub fn $max_with_indices<B: Backend, E: FloatElement>(
+            x: Tensor<B, $rank, E>,
+            kernel_size: [usize; $axes],
+            stride: [usize; $axes],
+            padding: [usize; $axes],
+            dilation: [usize; $axes],
+        ) -> (Tensor<B, $rank, E>, Tensor<B, $rank, i32>) {
+            let options = pool_options(kernel_size, stride, padding, dilation, true);
+            Tensor::of_pair(x.into_raw().max_pool_with_indices(options))
+        }
+
+        #[doc = concat!("The mean of each window of `[batch, channels, ", $spatial, "]`; padding counts as zeros, or not at all.")]
+        ///
+        /// # Panics
+        /// If a window is larger than the padded input.
+        #[track_caller]
+        pub fn $avg<B: Backend, E: FloatElement>(
+            x: Tensor<B, $rank, E>,
+            kernel_size: [usize; $axes],
+            stride: [usize; $axes],
+            padding: [usize; $axes],
+            count_include_pad: bool,
+        ) -> Tensor<B, $rank, E> {
+            let options = pool_options(kernel_size, stride, padding, [1; $axes], count_include_pad);
+            Tensor::of(x.into_raw().pool(PoolOp::Avg(options)))
+        }
+    )* };
+}
+
+pool! {
+    max_pool1d max_pool1d_with_indices avg_pool1d 3 1 "length";
+    max_pool2d max_pool2d_with_indices avg_pool2d 4 2 "height, width";
+}
+
+fn pool_options<const N: usize>(
+    kernel: [usize; N],
+    stride: [usize; N],
+    padding: [usize; N],
+    dilation: [usize; N],
+    count_include_pad: bool,
+) -> PoolOptions {
+    PoolOptions {
+        kernel: Dims::from_slice(&kernel),
+        stride: Dims::from_slice(&stride),
+        padding: SmallVec::from_slice(&both_sides(padding)),
+        dilation: Dims::from_slice(&dilation),
+        count_include_pad,
+    }
+}
+
+fn both_sides<const N: usize>(padding: [usize; N]) -> [(usize, usize); N] {
+    padding.map(|n| (n, n))
+}

@@ -1,0 +1,341 @@
+//! Rearrangements.
+
+use super::{AsDim, ExpandArgs, ReshapeArgs, Tensor, ok};
+use crate::backend::Backend;
+use crate::element::Element;
+use crate::error::Error;
+use crate::op::PadMode;
+use crate::raw::Raw;
+
+/// Shapes and ranks.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// Another shape for the same elements in row-major order. Among signed sizes, 0 keeps the size of that axis, and
+    /// one may be -1, for what the others leave.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 6], &Default::default());
+    /// assert_eq!(x.clone().reshape([3, 4]).dims(), [3, 4]);
+    /// assert_eq!(x.reshape([0, -1, 2]).dims(), [2, 3, 2]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the numbers of elements differ.
+    #[track_caller]
+    pub fn reshape<const D2: usize>(self, shape: impl ReshapeArgs<D2>) -> Tensor<B, D2, E> {
+        Tensor::of(
+            shape
+                .sizes(self.raw.shape())
+                .and_then(|sizes| self.raw.reshape(sizes)),
+        )
+    }
+
+    /// Joins the axes from `start_dim` to `end_dim`, both included, into one.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 4>::zeros([2, 3, 4, 5], &Default::default());
+    /// assert_eq!(x.flatten::<2>(1, 3).dims(), [2, 60]);
+    /// ```
+    ///
+    /// # Panics
+    /// If there are no such axes, or the result has not rank `D2`.
+    #[track_caller]
+    pub fn flatten<const D2: usize>(self, start_dim: impl AsDim, end_dim: impl AsDim) -> Tensor<B, D2, E> {
+        const { assert!(D2 <= D, "`flatten` joins axes: D2 must not exceed D") }
+        Tensor::of_rank(
+            "flatten",
+            self.raw.flatten_axes(Self::axis(start_dim), Self::axis(end_dim)),
+        )
+    }
+
+    /// Removes every axis of size 1.
+    ///
+    /// # Panics
+    /// If the result has not rank `D2`.
+    #[track_caller]
+    pub fn squeeze<const D2: usize>(self) -> Tensor<B, D2, E> {
+        const { assert!(D2 < D, "`squeeze` removes axes: D2 must be less than D") }
+        Tensor::of_rank("squeeze", self.raw.squeeze_all())
+    }
+
+    /// Removes an axis of size 1.
+    ///
+    /// # Panics
+    /// If there is no such axis, or it has another size.
+    #[track_caller]
+    pub fn squeeze_dim<const D2: usize>(self, dim: impl AsDim) -> Tensor<B, D2, E> {
+        const { assert!(D2 + 1 == D, "`squeeze_dim` removes one axis: D2 must be D - 1") }
+        Tensor::of(self.raw.squeeze(Self::axis(dim)))
+    }
+
+    /// Removes axes of size 1.
+    ///
+    /// # Panics
+    /// If there are no such axes, or one has another size, or the result has not rank `D2`.
+    #[track_caller]
+    pub fn squeeze_dims<const D2: usize>(self, dims: &[impl AsDim]) -> Tensor<B, D2, E> {
+        const { assert!(D2 <= D, "`squeeze_dims` removes axes: D2 must not exceed D") }
+        Tensor::of_rank("squeeze", self.raw.squeeze_axes(&Self::axes(dims)))
+    }
+
+    /// Inserts axes of size 1 before the first, up to rank `D2`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::zeros([3], &Default::default());
+    /// assert_eq!(x.unsqueeze::<3>().dims(), [1, 1, 3]);
+    /// ```
+    #[track_caller]
+    pub fn unsqueeze<const D2: usize>(self) -> Tensor<B, D2, E> {
+        const { assert!(D2 >= D, "`unsqueeze` adds axes: D2 must not be less than D") }
+        Tensor::of(self.raw.unsqueeze_to(D2))
+    }
+
+    /// Inserts an axis of size 1 at place `dim` of the result.
+    ///
+    /// # Panics
+    /// If the result has no such axis.
+    #[track_caller]
+    pub fn unsqueeze_dim<const D2: usize>(self, dim: impl AsDim) -> Tensor<B, D2, E> {
+        const { assert!(D2 == D + 1, "`unsqueeze_dim` adds one axis: D2 must be D + 1") }
+        Tensor::of(self.raw.unsqueeze(dim.axis(D2)))
+    }
+
+    /// Inserts axes of size 1 at these places of the result.
+    ///
+    /// # Panics
+    /// If the result has no such axes, or one stands twice, or it has not rank `D2`.
+    #[track_caller]
+    pub fn unsqueeze_dims<const D2: usize>(self, dims: &[impl AsDim]) -> Tensor<B, D2, E> {
+        const { assert!(D2 >= D, "`unsqueeze_dims` adds axes: D2 must not be less than D") }
+        let axes: Vec<usize> = dims.iter().map(|dim| dim.axis(D2)).collect();
+        Tensor::of_rank("unsqueeze", self.raw.unsqueeze_axes(&axes))
+    }
+
+    /// Stretches axes of size 1 to the given sizes; -1 among signed sizes keeps an axis. New axes come first.
+    ///
+    /// # Panics
+    /// If an axis of another size would have to stretch.
+    #[track_caller]
+    pub fn expand<const D2: usize>(self, shape: impl ExpandArgs<D2>) -> Tensor<B, D2, E> {
+        const { assert!(D2 >= D, "`expand` keeps or adds axes: D2 must not be less than D") }
+        Tensor::of(self.raw.unsqueeze_to(D2).and_then(|x| {
+            let sizes = shape.sizes(&x.shape().dims())?;
+            x.expand(sizes)
+        }))
+    }
+}
+
+/// Order of axes and elements.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// Exchanges the last two axes.
+    #[track_caller]
+    pub fn transpose(self) -> Self {
+        const {
+            assert!(
+                D >= 2,
+                "`transpose` exchanges the last two axes: it needs rank 2 or more"
+            )
+        }
+        Self::of(self.raw.transpose())
+    }
+
+    /// [`Tensor::transpose`] of a matrix.
+    #[track_caller]
+    pub fn t(self) -> Self {
+        const { assert!(D == 2, "`t` is for matrices: rank 2") }
+        self.transpose()
+    }
+
+    /// Exchanges two axes.
+    ///
+    /// # Panics
+    /// If there are no such axes.
+    #[track_caller]
+    pub fn swap_dims(self, dim1: impl AsDim, dim2: impl AsDim) -> Self {
+        Self::of(self.raw.swap_dims(Self::axis(dim1), Self::axis(dim2)))
+    }
+
+    /// Axis `i` of the result is axis `axes[i]` of this tensor.
+    ///
+    /// # Panics
+    /// If there are no such axes, or one stands twice.
+    #[track_caller]
+    pub fn permute(self, axes: [impl AsDim; D]) -> Self {
+        Self::of(self.raw.permute(&Self::axes(&axes)))
+    }
+
+    /// Moves axes `src` to the places `dst`; the others keep their order.
+    ///
+    /// # Panics
+    /// If there are no such axes, or one stands twice.
+    #[track_caller]
+    pub fn movedim<const N: usize>(self, src: [impl AsDim; N], dst: [impl AsDim; N]) -> Self {
+        Self::of(self.raw.movedim(&Self::axes(&src), &Self::axes(&dst)))
+    }
+
+    /// Reverses the elements along axes.
+    ///
+    /// # Panics
+    /// If there are no such axes, or one stands twice.
+    #[track_caller]
+    pub fn flip<const N: usize>(self, axes: [impl AsDim; N]) -> Self {
+        Self::of(self.raw.flip(&Self::axes(&axes)))
+    }
+
+    /// Shifts the elements along axes; those pushed over an end come in at the other.
+    ///
+    /// # Panics
+    /// If there are no such axes, or not as many as shifts.
+    #[track_caller]
+    pub fn roll(self, shifts: &[isize], dims: &[impl AsDim]) -> Self {
+        Self::of(self.raw.roll(shifts, &Self::axes(dims)))
+    }
+
+    /// Shifts the elements along one axis; those pushed over an end come in at the other.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn roll_dim(self, shift: isize, dim: impl AsDim) -> Self {
+        self.roll(&[shift], &[dim])
+    }
+}
+
+/// Parts, copies and joins.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// `length` elements from `start` along an axis.
+    ///
+    /// # Panics
+    /// If the axis has not that many.
+    #[track_caller]
+    pub fn narrow(self, dim: impl AsDim, start: usize, length: usize) -> Self {
+        Self::of(self.raw.narrow(Self::axis(dim), start, length))
+    }
+
+    /// At most `chunks` parts of one size along an axis; the last may be shorter.
+    ///
+    /// # Panics
+    /// If there is no such axis, or `chunks` is 0.
+    #[track_caller]
+    pub fn chunk(self, chunks: usize, dim: impl AsDim) -> Vec<Self> {
+        Self::of_all(self.raw.chunk(chunks, Self::axis(dim)))
+    }
+
+    /// Parts of `split_size` elements along an axis; the last may be shorter.
+    ///
+    /// # Panics
+    /// If there is no such axis, or `split_size` is 0.
+    #[track_caller]
+    pub fn split(self, split_size: usize, dim: impl AsDim) -> Vec<Self> {
+        Self::of_all(self.raw.split(split_size, Self::axis(dim)))
+    }
+
+    /// Parts of the given sizes along an axis.
+    ///
+    /// # Panics
+    /// If there is no such axis, or the sizes do not add up to it.
+    #[track_caller]
+    pub fn split_with_sizes(self, split_sizes: &[usize], dim: impl AsDim) -> Vec<Self> {
+        Self::of_all(self.raw.split_with_sizes(split_sizes, Self::axis(dim)))
+    }
+
+    /// The slices of size 1 along an axis, in order.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn iter_dim(self, dim: impl AsDim) -> impl Iterator<Item = Self> {
+        self.split(1, dim).into_iter()
+    }
+
+    /// Joins tensors along an axis; along the others their sizes are equal.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// assert_eq!(Tensor::cat(vec![x.clone(), x], 1).dims(), [2, 6]);
+    /// ```
+    ///
+    /// # Panics
+    /// If there are none, the sizes differ, or there is no such axis.
+    #[track_caller]
+    pub fn cat(tensors: Vec<Self>, dim: impl AsDim) -> Self {
+        let raw = tensors.into_iter().map(Self::into_raw).collect();
+        Self::of(Raw::cat(raw, Self::axis(dim)))
+    }
+
+    /// Joins tensors of one shape along a new axis, at place `dim` of the result.
+    ///
+    /// # Panics
+    /// If there are none, the shapes differ, or the result has no such axis.
+    #[track_caller]
+    pub fn stack<const D2: usize>(tensors: Vec<Self>, dim: impl AsDim) -> Tensor<B, D2, E> {
+        const { assert!(D2 == D + 1, "`stack` adds one axis: D2 must be D + 1") }
+        let raw = tensors.into_iter().map(Self::into_raw).collect();
+        Tensor::of(Raw::stack(raw, dim.axis(D2)))
+    }
+
+    /// Repeats the whole tensor along each axis.
+    ///
+    /// # Panics
+    /// If there is not one number for each axis, or the result exceeds the address space.
+    #[track_caller]
+    pub fn repeat(self, times: &[usize]) -> Self {
+        Self::of(self.raw.repeat(times))
+    }
+
+    /// Repeats the whole tensor along one axis.
+    ///
+    /// # Panics
+    /// If there is no such axis, or the result exceeds the address space.
+    #[track_caller]
+    pub fn repeat_dim(self, dim: impl AsDim, times: usize) -> Self {
+        Self::of(self.raw.repeat_axis(Self::axis(dim), times))
+    }
+
+    /// Adds elements around the last axes: `padding` holds (before, after) for each of them, the last axis last.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::ones([1, 2], &Default::default());
+    /// assert_eq!(x.pad([(1, 0)], 0.0).into_vec()?, [0.0, 1.0, 1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the mode needs more elements than an axis has, or the number is none for elements `E`.
+    #[track_caller]
+    pub fn pad<const N: usize>(self, padding: [(usize, usize); N], mode: impl Into<PadMode>) -> Self {
+        const { assert!(N <= D, "`pad` takes at most one pair for each axis") }
+        let mut pads = [(0, 0); D];
+        pads[D - N..].copy_from_slice(&padding);
+        Self::of(self.raw.pad(&pads, mode.into()))
+    }
+
+    /// Zeros below a diagonal of the last two axes: 0 is the main one, positive ones lie above it.
+    ///
+    /// # Panics
+    /// If the device fails.
+    #[track_caller]
+    pub fn triu(self, diagonal: i64) -> Self {
+        const { assert!(D >= 2, "`triu` is of the last two axes: it needs rank 2 or more") }
+        Self::of(self.raw.triu(diagonal))
+    }
+
+    /// Zeros above a diagonal of the last two axes: 0 is the main one, positive ones lie above it.
+    ///
+    /// # Panics
+    /// If the device fails.
+    #[track_caller]
+    pub fn tril(self, diagonal: i64) -> Self {
+        const { assert!(D >= 2, "`tril` is of the last two axes: it needs rank 2 or more") }
+        Self::of(self.raw.tril(diagonal))
+    }
+
+    #[track_caller]
+    fn of_all(parts: Result<Vec<Raw<B>>, Error>) -> Vec<Self> {
+        ok(parts).into_iter().map(Self::wrap).collect()
+    }
+}

@@ -1,0 +1,287 @@
+//! Reductions and scans. A reduced axis stays, with size 1.
+
+use super::{AsDim, Tensor};
+use crate::backend::Backend;
+use crate::element::{Element, FloatElement, NumericElement};
+use crate::op::{ReduceOp, ScanOp};
+
+macro_rules! reduce {
+    ($($op:ident: $bound:ident, $word:literal, $all:ident $dim:ident $dims:ident;)*) => { $(
+        #[doc = concat!("The ", $word, " of all elements, in shape `[1]`.")]
+        #[track_caller]
+        pub fn $all(self) -> Tensor<B, 1, E>
+        where
+            E: $bound,
+        {
+            Tensor::of(self.raw.reduce_all(ReduceOp::$op))
+        }
+
+        #[doc = concat!("The ", $word, " along an axis, which stays with size 1.")]
+        ///
+        /// # Panics
+        /// If there is no such axis.
+        #[track_caller]
+        pub fn $dim(self, dim: impl AsDim) -> Self
+        where
+            E: $bound,
+        {
+            Self::of(self.raw.reduce(ReduceOp::$op, &[Self::axis(dim)]))
+        }
+
+        #[doc = concat!("The ", $word, " over several axes, which stay with size 1.")]
+        ///
+        /// # Panics
+        /// If there is no such axis, or one stands twice.
+        #[track_caller]
+        pub fn $dims(self, dims: &[impl AsDim]) -> Self
+        where
+            E: $bound,
+        {
+            Self::of(self.raw.reduce(ReduceOp::$op, &Self::axes(dims)))
+        }
+    )* };
+}
+
+/// Reductions.
+///
+/// Sums and products of integers stay in their type and wrap; the sum of nothing is 0, its product 1, its mean NaN, and
+/// its greatest or least element an error. NaN anywhere makes the result NaN.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    reduce! {
+        Sum: NumericElement, "sum", sum sum_dim sum_dims;
+        Mean: FloatElement, "mean", mean mean_dim mean_dims;
+        Prod: NumericElement, "product", prod prod_dim prod_dims;
+        Max: NumericElement, "greatest", max max_dim max_dims;
+        Min: NumericElement, "least", min min_dim min_dims;
+    }
+
+    /// The greatest magnitude of all elements, in shape `[1]`.
+    #[track_caller]
+    pub fn max_abs(self) -> Tensor<B, 1, E>
+    where
+        E: NumericElement,
+    {
+        self.abs().max()
+    }
+
+    /// The greatest magnitude along an axis, which stays with size 1.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn max_abs_dim(self, dim: impl AsDim) -> Self
+    where
+        E: NumericElement,
+    {
+        self.abs().max_dim(dim)
+    }
+
+    /// Where the greatest element along an axis is: the first of several, and the first NaN before all. The axis stays,
+    /// with size 1.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::from_array([[3.0, 1.0, 2.0], [4.0, 6.0, 5.0]], &Default::default());
+    /// assert_eq!(x.argmax(1).into_vec()?, [0, 1]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such axis, or it is empty.
+    #[track_caller]
+    pub fn argmax(self, dim: impl AsDim) -> Tensor<B, D, i32>
+    where
+        E: NumericElement,
+    {
+        Tensor::of(self.raw.reduce(ReduceOp::ArgMax, &[Self::axis(dim)]))
+    }
+
+    /// Where the least element along an axis is: the first of several, and the first NaN before all. The axis stays,
+    /// with size 1.
+    ///
+    /// # Panics
+    /// If there is no such axis, or it is empty.
+    #[track_caller]
+    pub fn argmin(self, dim: impl AsDim) -> Tensor<B, D, i32>
+    where
+        E: NumericElement,
+    {
+        Tensor::of(self.raw.reduce(ReduceOp::ArgMin, &[Self::axis(dim)]))
+    }
+
+    /// [`Tensor::max_dim`] and [`Tensor::argmax`] together.
+    ///
+    /// # Panics
+    /// If there is no such axis, or it is empty.
+    #[track_caller]
+    pub fn max_dim_with_indices(self, dim: impl AsDim) -> (Self, Tensor<B, D, i32>)
+    where
+        E: NumericElement,
+    {
+        Self::of_pair(self.raw.max_with_indices(Self::axis(dim)))
+    }
+
+    /// [`Tensor::min_dim`] and [`Tensor::argmin`] together.
+    ///
+    /// # Panics
+    /// If there is no such axis, or it is empty.
+    #[track_caller]
+    pub fn min_dim_with_indices(self, dim: impl AsDim) -> (Self, Tensor<B, D, i32>)
+    where
+        E: NumericElement,
+    {
+        Self::of_pair(self.raw.min_with_indices(Self::axis(dim)))
+    }
+
+    /// Whether any element is not zero, in shape `[1]`; false of nothing.
+    #[track_caller]
+    pub fn any(self) -> Tensor<B, 1, bool> {
+        Tensor::of(self.raw.truth().and_then(|x| x.reduce_all(ReduceOp::Any)))
+    }
+
+    /// Whether any element along an axis is not zero. The axis stays, with size 1.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn any_dim(self, dim: impl AsDim) -> Tensor<B, D, bool> {
+        Tensor::of(
+            self.raw
+                .truth()
+                .and_then(|x| x.reduce(ReduceOp::Any, &[Self::axis(dim)])),
+        )
+    }
+
+    /// Whether no element is zero, in shape `[1]`; true of nothing.
+    #[track_caller]
+    pub fn all(self) -> Tensor<B, 1, bool> {
+        Tensor::of(self.raw.truth().and_then(|x| x.reduce_all(ReduceOp::All)))
+    }
+
+    /// Whether no element along an axis is zero. The axis stays, with size 1.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn all_dim(self, dim: impl AsDim) -> Tensor<B, D, bool> {
+        Tensor::of(
+            self.raw
+                .truth()
+                .and_then(|x| x.reduce(ReduceOp::All, &[Self::axis(dim)])),
+        )
+    }
+}
+
+/// Statistics along an axis, which stays with size 1.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// The variance, `Σ (x - mean)² / (n - 1)`; NaN of fewer than two.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn var(self, dim: impl AsDim) -> Self
+    where
+        E: FloatElement,
+    {
+        self.var_mean(dim).0
+    }
+
+    /// The biased variance, `Σ (x - mean)² / n`.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn var_bias(self, dim: impl AsDim) -> Self
+    where
+        E: FloatElement,
+    {
+        self.var_mean_bias(dim).0
+    }
+
+    /// [`Tensor::var`], and the mean.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn var_mean(self, dim: impl AsDim) -> (Self, Self)
+    where
+        E: FloatElement,
+    {
+        Self::of_pair(self.raw.var_mean(&[Self::axis(dim)], 1))
+    }
+
+    /// [`Tensor::var_bias`], and the mean.
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn var_mean_bias(self, dim: impl AsDim) -> (Self, Self)
+    where
+        E: FloatElement,
+    {
+        Self::of_pair(self.raw.var_mean(&[Self::axis(dim)], 0))
+    }
+
+    /// The standard deviation, the root of [`Tensor::var`].
+    ///
+    /// # Panics
+    /// If there is no such axis.
+    #[track_caller]
+    pub fn std(self, dim: impl AsDim) -> Self
+    where
+        E: FloatElement,
+    {
+        Self::of(self.raw.std(&[Self::axis(dim)], 1))
+    }
+
+    /// The median: the lower of the middle two where their number is even; NaN if any is.
+    ///
+    /// # Panics
+    /// If there is no such axis, or it is empty.
+    #[track_caller]
+    pub fn median(self, dim: impl AsDim) -> Self
+    where
+        E: NumericElement,
+    {
+        Self::of(self.raw.median(Self::axis(dim)))
+    }
+
+    /// The covariance of variables of which axis `dim` holds the observations, divided by `n - correction_factor`: from
+    /// `[n, k]` with `dim` 0, or from `[k, n]` with `dim` 1, it is `[k, k]`. Axes before the last two are batch axes.
+    ///
+    /// # Panics
+    /// If there is no such axis, or the rank is below 2.
+    #[track_caller]
+    pub fn cov(self, dim: impl AsDim, correction_factor: usize) -> Self
+    where
+        E: FloatElement,
+    {
+        Self::of(self.raw.cov(Self::axis(dim), correction_factor))
+    }
+}
+
+macro_rules! scan {
+    ($($op:ident: $name:ident $word:literal;)*) => { $(
+        #[doc = concat!("The running ", $word, " along an axis; NaN stays once met.")]
+        ///
+        /// # Panics
+        /// If there is no such axis.
+        #[track_caller]
+        pub fn $name(self, dim: impl AsDim) -> Self
+        where
+            E: NumericElement,
+        {
+            Self::of(self.raw.scan(ScanOp::$op, Self::axis(dim)))
+        }
+    )* };
+}
+
+/// Scans.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    scan! {
+        Sum: cumsum "sum";
+        Prod: cumprod "product";
+        Max: cummax "maximum";
+        Min: cummin "minimum";
+    }
+}
