@@ -39,7 +39,7 @@ pub mod prelude {
     pub use crate::op::{PadMode, ScatterMode};
     pub use crate::{
         Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Distribution,
-        Element, Error, Flex, FloatElement, IntElement, NoCheckpointing, NumericElement, ParamId,
+        Element, Error, Flex, FloatElement, IntElement, Mesh, NoCheckpointing, NumericElement, ParamId,
         PlainBackend, Readable, Slice, Supports, Tensor, TensorData, activation, linalg, loss, module, s,
     };
     #[cfg(feature = "ndarray")]

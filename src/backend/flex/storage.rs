@@ -173,6 +173,26 @@ impl FlexTensor {
         }
     }
 
+    /// The elements, where nobody else holds the buffer and the view takes all of it in order.
+    pub(super) fn unique_mut<E: Element>(&mut self) -> Option<&mut [E]> {
+        if !self.layout.is_contiguous() {
+            return None;
+        }
+        let len = self.layout.shape.num_elements();
+        let values = E::slice_mut(Arc::get_mut(&mut self.buffer)?)?;
+        (values.len() == len).then_some(values)
+    }
+
+    /// A tensor of this shape, on this device.
+    pub(super) fn like<E: Element>(&self, values: Vec<E>) -> Self {
+        self.like_shape(values, &self.layout.shape)
+    }
+
+    /// A tensor on this device.
+    pub(super) fn like_shape<E: Element>(&self, values: Vec<E>, shape: &Shape) -> Self {
+        Self::from_vec(values, shape.clone(), self.device.clone())
+    }
+
     /// The elements in row-major order.
     pub(super) fn to_vec<E: Element>(&self) -> Vec<E> {
         if let Some(slice) = self.as_slice() {
