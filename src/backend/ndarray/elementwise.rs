@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use ndarray::{ArrayD, Zip};
+use ndarray::{ArrayD, ArrayView1, ArrayViewMut1, Zip};
 use num_traits::Float;
 
 use super::number::{Int, Number, Real, with_int, with_number, with_real};
@@ -104,14 +104,26 @@ fn operand<E: Held>(arg: Arg<NdArrayTensor>, rank: usize) -> Array<E> {
 
 /// Applies a function to every element, in place where nobody else holds the array.
 fn map<E: Held>(x: Array<E>, f: impl Fn(E) -> E) -> Values {
+    map_rows(x, &|row| map_row(row, &f))
+}
+
+fn map_rows<E: Held>(x: Array<E>, row: &dyn Fn(ArrayViewMut1<E>)) -> Values {
     let mut x = x.into_owned();
-    rows::each(&mut x, &|row| map_row(row, &f));
+    rows::each(&mut x, row);
     owned(x)
 }
 
 /// Applies a function to every pair of elements, in place where an array has the result's shape and nobody else holds
 /// it.
-fn zip<E: Held>([a, b]: [Array<E>; 2], f: impl Fn(E, E) -> E) -> Values {
+fn zip<E: Held>(ab: [Array<E>; 2], f: impl Fn(E, E) -> E) -> Values {
+    zip_rows(ab, &|a, b| zip_row(a, b, &f), &|b, a| {
+        zip_row(b, a, |b, a| f(a, b))
+    })
+}
+
+type Row<'a, E> = &'a dyn Fn(ArrayViewMut1<E>, ArrayView1<E>);
+
+fn zip_rows<E: Held>([a, b]: [Array<E>; 2], into_a: Row<E>, into_b: Row<E>) -> Values {
     let shape = common(&a, &b);
     let in_place = |x: Array<E>| {
         if x.shape() == &shape[..] {
@@ -120,19 +132,18 @@ fn zip<E: Held>([a, b]: [Array<E>; 2], f: impl Fn(E, E) -> E) -> Values {
             Err(x)
         }
     };
+    let into = |mut x: ArrayD<E>, y: &Array<E>, row: Row<E>| {
+        rows::each_with(&mut x, y, row);
+        owned(x)
+    };
     let a = match in_place(a) {
-        Ok(a) => return zip_into(a, &b, f),
+        Ok(a) => return into(a, &b, into_a),
         Err(a) => a,
     };
     match in_place(b) {
-        Ok(b) => zip_into(b, &a, |b, a| f(a, b)),
-        Err(b) => zip_into(stretched(&a, &shape).to_owned(), &b, f),
+        Ok(b) => into(b, &a, into_b),
+        Err(b) => into(stretched(&a, &shape).to_owned(), &b, into_a),
     }
-}
-
-fn zip_into<E: Held>(mut x: ArrayD<E>, y: &Array<E>, f: impl Fn(E, E) -> E) -> Values {
-    rows::each_with(&mut x, y, &|x, y| zip_row(x, y, &f));
-    owned(x)
 }
 
 /// As [`zip`], with truth values for results.
