@@ -6,7 +6,9 @@ pub mod collective;
 mod data;
 mod element;
 mod error;
+pub mod nn;
 pub mod op;
+pub mod optim;
 pub mod raw;
 mod shape;
 mod tensor;
@@ -36,11 +38,14 @@ pub use tensor::{activation, linalg, loss, module};
 
 /// What model code needs.
 pub mod prelude {
+    pub use crate::nn::Module;
     pub use crate::op::{PadMode, ScatterMode};
+    pub use crate::optim::Optimizer;
     pub use crate::{
         Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Distribution,
         Element, Error, Flex, FloatElement, IntElement, Mesh, NoCheckpointing, NumericElement, ParamId,
-        PlainBackend, Readable, Slice, Supports, Tensor, TensorData, activation, linalg, loss, module, s,
+        PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData, activation, linalg, loss,
+        module, s,
     };
     #[cfg(feature = "ndarray")]
     pub use crate::{NdArray, NdArrayDevice};
