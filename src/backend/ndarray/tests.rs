@@ -95,6 +95,9 @@ fn stretched_axes_move() {
         values::<f32>(x.clone().matmul(x.clone().transpose().unwrap()).unwrap()),
         [5.0; 9]
     );
+    // Stretched along the axis that a product sums over, on both sides.
+    let inner = x.clone().transpose().unwrap().matmul(x.clone()).unwrap();
+    assert_eq!(values::<f32>(inner), [3.0, 6.0, 6.0, 12.0]);
     let index = tensor(&[1i32], [1, 1]).expand([3, 1]).unwrap();
     assert_eq!(
         values::<f32>(x.clone().gather(1, index.clone()).unwrap()),
