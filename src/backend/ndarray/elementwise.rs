@@ -3,11 +3,11 @@
 
 use std::cmp::Ordering;
 
-use ndarray::{ArrayD, ArrayView1, ArrayViewMut1, Zip};
+use ndarray::{ArrayD, ArrayViewMut1, Zip};
 use num_traits::Float;
 
 use super::number::{Int, Number, Real, with_int, with_number, with_real};
-use super::rows::{self, map_row, test_row, zip_row};
+use super::rows::{self, ZipRow, map_row, test_row, zip_row};
 use super::storage::{Array, Held, NdArrayTensor, Values, from_vec, owned, stretched, with_values};
 use crate::element::DType;
 use crate::error::Error;
@@ -121,9 +121,7 @@ fn zip<E: Held>(ab: [Array<E>; 2], f: impl Fn(E, E) -> E) -> Values {
     })
 }
 
-type Row<'a, E> = &'a dyn Fn(ArrayViewMut1<E>, ArrayView1<E>);
-
-fn zip_rows<E: Held>([a, b]: [Array<E>; 2], into_a: Row<E>, into_b: Row<E>) -> Values {
+fn zip_rows<E: Held>([a, b]: [Array<E>; 2], into_a: ZipRow<E>, into_b: ZipRow<E>) -> Values {
     let shape = common(&a, &b);
     let in_place = |x: Array<E>| {
         if x.shape() == &shape[..] {
@@ -132,7 +130,7 @@ fn zip_rows<E: Held>([a, b]: [Array<E>; 2], into_a: Row<E>, into_b: Row<E>) -> V
             Err(x)
         }
     };
-    let into = |mut x: ArrayD<E>, y: &Array<E>, row: Row<E>| {
+    let into = |mut x: ArrayD<E>, y: &Array<E>, row: ZipRow<E>| {
         rows::each_with(&mut x, y, row);
         owned(x)
     };

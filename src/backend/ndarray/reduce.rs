@@ -1,9 +1,9 @@
 //! Reductions and scans.
 
-use ndarray::{ArrayD, ArrayView1, ArrayViewD, ArrayViewMut1, Axis};
+use ndarray::{ArrayD, ArrayView1, ArrayViewD, Axis};
 
 use super::number::{Number, Real, with_int, with_number, with_real};
-use super::rows::{self, zip_row};
+use super::rows::{self, ZipRow, zip_row};
 use super::storage::{Held, NdArrayTensor, Values, dims, owned};
 use crate::element::DType;
 use crate::op::{HasMeta, Meta, ReduceOp, ScanOp};
@@ -76,7 +76,7 @@ fn fold<E: Held>(
 /// How elements are combined: those of a lane, and those of two rows one by one into the first.
 struct Fold<'a, E> {
     lane: &'a dyn Fn(ArrayView1<E>) -> E,
-    row: &'a dyn Fn(ArrayViewMut1<E>, ArrayView1<E>),
+    row: ZipRow<'a, E>,
 }
 
 fn fold_axes<E: Held>(x: ArrayViewD<E>, axes: &[usize], by: &Fold<E>) -> ArrayD<E> {

@@ -6,6 +6,12 @@ use ndarray::{ArrayD, ArrayRef, ArrayView1, ArrayViewMut1, Ix1, IxDyn, ShapeBuil
 use super::storage::{Array, Held, stretched};
 use crate::shape::Shape;
 
+/// What an op does with two rows: it writes to the first.
+pub(super) type ZipRow<'a, E> = &'a dyn Fn(ArrayViewMut1<E>, ArrayView1<E>);
+
+/// What an op with truth values for results does with two rows: it writes to the first argument.
+pub(super) type TestRow<'a, E> = &'a dyn Fn(ArrayViewMut1<bool>, ArrayView1<E>, ArrayView1<E>);
+
 /// Calls `row` with every row.
 pub(super) fn each<E: Held>(x: &mut ArrayRef<E, IxDyn>, row: &dyn Fn(ArrayViewMut1<E>)) {
     match x.as_slice_memory_order_mut() {
@@ -15,11 +21,7 @@ pub(super) fn each<E: Held>(x: &mut ArrayRef<E, IxDyn>, row: &dyn Fn(ArrayViewMu
 }
 
 /// Calls `row` with every row of `x`, and that of `y` beside it, which stretches to the shape of `x`.
-pub(super) fn each_with<E: Held>(
-    x: &mut ArrayRef<E, IxDyn>,
-    y: &ArrayRef<E, IxDyn>,
-    row: &dyn Fn(ArrayViewMut1<E>, ArrayView1<E>),
-) {
+pub(super) fn each_with<E: Held>(x: &mut ArrayRef<E, IxDyn>, y: &ArrayRef<E, IxDyn>, row: ZipRow<E>) {
     let alike = x.shape() == y.shape() && x.strides() == y.strides();
     let len = x.len();
     if let Some(x) = x.as_slice_memory_order_mut() {
@@ -30,7 +32,7 @@ pub(super) fn each_with<E: Held>(
         }
     }
     let y = y.broadcast(x.raw_dim()).expect("the operand stretches");
-    Zip::from(x.rows_mut()).and(y.rows()).for_each(|x, y| row(x, y));
+    Zip::from(x.rows_mut()).and(y.rows()).for_each(row);
 }
 
 /// What `row` writes from every pair of rows, of operands that stretch to the shape.
@@ -38,7 +40,7 @@ pub(super) fn test_pairs<E: Held>(
     a: &Array<E>,
     b: &Array<E>,
     shape: &Shape,
-    row: &dyn Fn(ArrayViewMut1<bool>, ArrayView1<E>, ArrayView1<E>),
+    row: TestRow<E>,
 ) -> ArrayD<bool> {
     let mut result = ArrayD::from_elem(&shape[..], false);
     let of_result = result.as_slice_mut().expect("a new array is in order");
@@ -51,7 +53,7 @@ pub(super) fn test_pairs<E: Held>(
         _ => Zip::from(result.rows_mut())
             .and(stretched(a, shape).rows())
             .and(stretched(b, shape).rows())
-            .for_each(|result, a, b| row(result, a, b)),
+            .for_each(row),
     }
     result
 }
