@@ -54,7 +54,7 @@ fn train<S: Strategy>() -> (usize, Vec<Vec<f32>>) {
     let step = || {
         let block = |x: Tensor<_, 2>, w: &Tensor<_, 2>| {
             let y: Tensor<Autodiff<Flex, S>, 2> = Tensor::matmul(x, w.clone());
-            (y.clone().sigmoid() * y + 0.1).tanh()
+            (activation::sigmoid(y.clone()) * y + 0.1).tanh()
         };
         let loss = weights.iter().fold(x.clone(), block).mean();
         loss.backward()

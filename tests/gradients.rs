@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use keyway::autodiff::Strategy;
 use keyway::op::{
-    Arg, BinaryOp, CompareOp, ConvOp, ConvOptions, FusedOp, HasMeta, IndexOp, MoveOp, Op, PadMode, PoolOp,
-    PoolOptions, ReduceOp, ScanOp, ScatterMode, SliceRange, UnaryOp,
+    Arg, BinaryOp, ConvOp, ConvOptions, FusedOp, HasMeta, IndexOp, MoveOp, Op, PadMode, PoolOp, PoolOptions,
+    ReduceOp, ScanOp, ScatterMode, SliceRange, UnaryOp,
 };
 use keyway::prelude::*;
 use keyway::raw::Raw;
@@ -828,7 +828,10 @@ mod by_hand {
     fn ties_and_edges_of_functions() {
         let inf = f32::INFINITY;
         assert_eq!(slopes([-1.0, 0.0, 2.0], |x| x.abs()), [-1.0, 0.0, 1.0]);
-        assert_eq!(slopes([-1.0, 0.0, 2.0], |x| keyway::activation::relu(x)), [0.0, 0.0, 1.0]);
+        assert_eq!(
+            slopes([-1.0, 0.0, 2.0], |x| keyway::activation::relu(x)),
+            [0.0, 0.0, 1.0]
+        );
         assert_eq!(slopes([0.0], |x| x.sqrt()), [inf]);
         assert_eq!(slopes([0.3, 1.5], |x| x.clone().floor() + x.sign()), [0.0, 0.0]);
         assert_eq!(slopes([0.0, 2.0], |x| x.powf(0.0)), [0.0, 0.0]);
