@@ -1,5 +1,7 @@
 //! Tensors whose misuse does not compile.
 
+#![warn(missing_docs, unreachable_pub)]
+
 pub mod autodiff;
 pub mod backend;
 pub mod collective;

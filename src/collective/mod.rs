@@ -1,7 +1,9 @@
 //! Groups of replicas: membership, collective operations, and the synchronisation of gradients.
 //!
 //! A group is a value: [`Mesh::open`] gives one device per member, the device carries the membership, and the group
-//! ends when its devices, and the tensors on them, are gone. Each member usually works on a thread of its own.
+//! ends when its devices, and the tensors on them, are gone. Each member usually works on a thread of its own, which
+//! owns the device: when the thread ends, or panics, the others notice at once. Of a member whose device or tensors are
+//! still held elsewhere, they notice only that it does not come.
 //!
 //! Every member calls the same operations in the same order. Before data moves, members compare what they are about to
 //! do; whatever differs, and a member that is missing, is an [`Error::Collective`](crate::Error::Collective) on every

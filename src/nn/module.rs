@@ -40,8 +40,8 @@ use crate::tensor::ok;
 /// # Ok::<(), keyway::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a module on `{B}`",
-    label = "holds no parameters on `{B}`",
+    message = "`{Self}` is not a module",
+    label = "no parameters or buffers are known of it",
     note = "`keyway::module!` implements `Module` for a struct; what is not a module is named after `const`"
 )]
 pub trait Module<B: Backend>: Sized {

@@ -21,10 +21,10 @@ pub use sgd::{Sgd, SgdConfig};
 /// use keyway::prelude::*;
 ///
 /// fn train<B: PlainBackend>(device: &B::Device) -> Result<Linear<B>, Error> {
-///     let mut model: Linear<Autodiff<B>> = LinearConfig::new(1, 1).init(device);
+///     let mut model: Linear<Autodiff<B>> = LinearConfig::new(1, 1).with_bias(false).init(device);
 ///     let mut sgd = SgdConfig::new().init();
 ///     let x = Tensor::from_array([[1.0], [2.0]], device);
-///     for _ in 0..200 {
+///     for _ in 0..20 {
 ///         let error = model.forward(x.clone()) - x.clone() * 3.0;
 ///         let gradients = (error.clone() * error).sum().backward().sync()?;
 ///         sgd.step(0.05, &mut model, &gradients)?;

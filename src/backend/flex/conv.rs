@@ -19,8 +19,7 @@ use crate::element::{DType, Element};
 use crate::op::{ConvOp, ConvOptions, HasMeta, Meta};
 use crate::shape::Shape;
 
-/// How many bytes of patches are made at a time: half of a usual second-level cache (measured best from 128 to 512
-/// KiB).
+/// How many bytes of patches are made at a time: they should stay in the second-level cache.
 const PATCH_BYTES: usize = 1 << 18;
 
 pub(super) fn conv(op: ConvOp<FlexTensor>, meta: &Meta) -> FlexTensor {
@@ -540,13 +539,13 @@ mod tests {
     /// Large enough for several threads and several chunks of patches: by batch, and within one item.
     #[test]
     fn large_convolutions() -> Result<(), Error> {
-        for (batch, stride) in [(1, 1), (3, 2), (4, 1)] {
+        for (batch, stride) in [(1, 1), (3, 2)] {
             let mut random = Random::new(12);
             let mut options = ConvOptions::new(2);
             options.padding = smallvec![(1, 1), (2, 0)];
             options.stride = smallvec![1, stride];
-            let x = random.view(&[batch, 8, 31, 31], DType::F64)?;
-            let weight = random.view(&[8, 8, 3, 3], DType::F64)?;
+            let x = random.view(&[batch, 16, 31, 31], DType::F64)?;
+            let weight = random.view(&[16, 16, 3, 3], DType::F64)?;
             let out = x.clone().conv(weight.clone(), options.clone())?;
             let grad = random.view(out.shape(), DType::F64)?;
             let case = Case {

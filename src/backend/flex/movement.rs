@@ -9,9 +9,8 @@ use crate::op::{HasMeta, Meta, MoveOp, PadMode, SliceRange};
 use crate::shape::Shape;
 use crate::with_dtype;
 
-/// From how many elements on a copy is shared out to threads: below, one core saturates its caches sooner than a
-/// second one wakes up (measured with 2 cores).
-const PARALLEL_COPY: usize = 1 << 17;
+/// From how many elements on a copy is shared out to threads: as for additions, which move as much.
+const PARALLEL_COPY: usize = super::parallel::PARALLEL;
 
 pub(super) fn movement(op: MoveOp, x: FlexTensor, meta: &Meta) -> FlexTensor {
     let shape = meta.shape.clone();

@@ -12,7 +12,7 @@ use super::windows::{Movement, Windows};
 use crate::element::{DType, Element, Scalar};
 use crate::op::{HasMeta, Meta, PoolOp};
 
-/// From how many elements that windows meet on planes are shared out to threads (measured with 2 cores).
+/// From how many elements that windows meet on planes are shared out to threads.
 const PARALLEL_POOL: usize = 1 << 15;
 
 pub(super) fn pool(op: PoolOp, x: FlexTensor, meta: &Meta) -> FlexTensor {

@@ -11,7 +11,7 @@ use super::storage::FlexTensor;
 use crate::op::{HasMeta, Meta, MoveOp};
 use crate::shape::Dims;
 
-/// From how many elements on lanes are sorted by several threads (measured with 2 cores).
+/// From how many elements on lanes are sorted by several threads.
 const PARALLEL_SORT: usize = 1 << 12;
 
 pub(super) fn argsort(x: FlexTensor, axis: usize, descending: bool) -> FlexTensor {
