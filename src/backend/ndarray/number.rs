@@ -87,7 +87,8 @@ macro_rules! real {
                 libm::$asinh(self)
             }
             fn acosh(self) -> Self {
-                libm::$acosh(self)
+                // `libm` gives numbers below 1, where there are none.
+                if self < 1.0 { $T::NAN } else { libm::$acosh(self) }
             }
             fn atanh(self) -> Self {
                 libm::$atanh(self)

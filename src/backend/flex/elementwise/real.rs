@@ -84,6 +84,15 @@ macro_rules! real {
     };
 }
 
+/// `libm` gives numbers below 1, where there are none.
+fn acosh_f32(x: f32) -> f32 {
+    if x < 1.0 { f32::NAN } else { libm::acoshf(x) }
+}
+
+fn acosh_f64(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
 real!(f32 {
     abs() = f32::abs;
     exp() = math::exp;
@@ -101,7 +110,7 @@ real!(f32 {
     cosh() = f32::cosh;
     tanh() = math::tanh;
     asinh() = libm::asinhf;
-    acosh() = libm::acoshf;
+    acosh() = acosh_f32;
     atanh() = libm::atanhf;
     erf() = libm::erff;
     sigmoid() = math::sigmoid;
@@ -131,7 +140,7 @@ real!(f64 {
     cosh() = f64::cosh;
     tanh() = f64::tanh;
     asinh() = libm::asinh;
-    acosh() = libm::acosh;
+    acosh() = acosh_f64;
     atanh() = libm::atanh;
     erf() = libm::erf;
     sigmoid() = sigmoid;
