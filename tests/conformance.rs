@@ -17,13 +17,15 @@ use support::{Dense, Fill, Layout, Operand, Reference, difference, leaf, leaves,
 
 #[test]
 fn flex() {
-    Suite::<Flex>::new(&Default::default(), |x| x).run();
+    Suite::<Flex>::new(&Default::default(), |x| x).thoroughly().run();
 }
 
 #[cfg(feature = "ndarray")]
 #[test]
 fn ndarray() {
-    Suite::<keyway::NdArray>::new(&Default::default(), |x| x).run();
+    Suite::<keyway::NdArray>::new(&Default::default(), |x| x)
+        .thoroughly()
+        .run();
 }
 
 #[test]
@@ -70,13 +72,15 @@ const SHAPES: &[&[usize]] = &[
 ];
 
 /// Large enough for every path that starts at a size.
-const LARGE: &[&[usize]] = &[&[301, 257], &[2, 4, 17, 19]];
+const LARGE: &[&[usize]] = &[&[513, 257], &[2, 4, 17, 19]];
 
 /// One backend, and what has been found of it.
 struct Suite<'a, B: Backend> {
     device: &'a B::Device,
     /// What is done to each operand before its views are taken.
     prepare: fn(Raw<B>) -> Raw<B>,
+    /// Whether this is a backend with kernels of its own, not one that hands ops on.
+    thorough: bool,
     /// For each leaf and element type, the first failure and how many there are.
     failures: BTreeMap<(&'static str, DType), (String, usize)>,
     /// The leaves that gave a result, with the layout of their first operand.
@@ -103,25 +107,29 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
         Suite {
             device,
             prepare,
+            thorough: false,
             failures: BTreeMap::new(),
             seen: BTreeSet::new(),
             checks: 0,
         }
     }
 
+    fn thoroughly(self) -> Self {
+        Suite {
+            thorough: true,
+            ..self
+        }
+    }
+
     fn run(mut self) {
-        let t = std::time::Instant::now();
         self.every_op();
-        eprintln!("every {:?} {}", t.elapsed(), self.checks);
         self.special_values();
-        eprintln!("special {:?} {}", t.elapsed(), self.checks);
-        self.large_tensors();
-        eprintln!("large {:?} {}", t.elapsed(), self.checks);
+        if self.thorough {
+            self.large_tensors();
+        }
         self.values_that_are_errors();
         self.creation();
-        eprintln!("create {:?} {}", t.elapsed(), self.checks);
         self.random_ops();
-        eprintln!("random {:?} {}", t.elapsed(), self.checks);
         self.report();
     }
 
@@ -129,9 +137,9 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
         for (s, &shape) in SHAPES.iter().enumerate() {
             for (d, &dtype) in DType::ALL.iter().enumerate() {
                 for (i, op) in ops(&shape.into(), dtype).into_iter().enumerate() {
-                    // Each op meets three layouts here; over the shapes and types, all.
-                    for turn in [0, 2, 5] {
-                        let turn = turn + i + s + d;
+                    // Over the shapes and types, each op meets every layout.
+                    for turn in 0..if self.thorough { 2 } else { 1 } {
+                        let turn = 3 * turn + i + s + d;
                         let layout = Layout::ALL[turn % Layout::ALL.len()];
                         self.check(&Case {
                             op: op.clone(),
@@ -169,13 +177,11 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
 
     fn large_tensors(&mut self) {
         for &shape in LARGE {
-            for dtype in [DType::F32, DType::I32] {
-                let mut last = "";
-                for op in ops(&shape.into(), dtype) {
-                    if leaf(&op) != last {
-                        last = leaf(&op);
-                        self.check(&Case::new(op, Layout::Contiguous, 1));
-                    }
+            let mut last = "";
+            for op in ops(&shape.into(), DType::F32) {
+                if leaf(&op) != last {
+                    last = leaf(&op);
+                    self.check(&Case::new(op, Layout::Contiguous, 1));
                 }
             }
         }
@@ -413,7 +419,6 @@ impl Case {
             let turn = if self.mixed { first + placed.len() } else { first };
             let seed = self.seed.wrapping_add(placed.len() as u64 * 7919);
             let x = operand.place::<B>(Layout::ALL[turn % Layout::ALL.len()], seed, device, prepare)?;
-            // Only aliases are kept, so that the op may take the buffer of an operand that it alone holds.
             placed.push((operand, x.clone()));
             Ok(x)
         })
