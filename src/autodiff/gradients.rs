@@ -76,6 +76,17 @@ impl<B: BackendTypes> GradientSet<B> {
             params: self.params,
         })
     }
+
+    /// The gradient of a leaf.
+    pub fn get(&self, leaf: LeafId) -> Option<&B::Primitive> {
+        self.by_leaf.get(&leaf)
+    }
+
+    /// Takes the gradient of a leaf out.
+    pub fn remove(&mut self, leaf: LeafId) -> Option<B::Primitive> {
+        self.params.retain(|_, of| *of != leaf);
+        self.by_leaf.remove(&leaf)
+    }
 }
 
 impl<B: ?Sized + BackendTypes> Clone for GradientSet<B> {

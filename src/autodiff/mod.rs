@@ -118,6 +118,7 @@ impl<B: PlainBackend + Supports<E>, E: Element, S: Strategy> Supports<E> for Aut
 impl<B: PlainBackend, S: Strategy> Backend for Autodiff<B, S> {
     type Plain = B;
     type Reach = B::Reach;
+    const TRAINS: bool = true;
 
     fn name(device: &B::Device) -> Name {
         B::name(device)
@@ -161,6 +162,19 @@ impl<B: PlainBackend, S: Strategy> Backend for Autodiff<B, S> {
             node: x.node.map(|node| Node::custom("to_device", node, back)),
             value,
         })
+    }
+    fn parameter(value: Tracked<B>, old: Option<&Tracked<B>>) -> Tracked<B> {
+        let leaf = |x: &Tracked<B>| x.node.clone().filter(|node| node.leaf_id().is_some());
+        let node = leaf(&value)
+            .or_else(|| old.and_then(leaf))
+            .unwrap_or_else(|| Node::leaf(LeafId::new(), None));
+        Tracked {
+            value: value.value,
+            node: Some(node),
+        }
+    }
+    fn detach(x: Tracked<B>) -> Tracked<B> {
+        Tracked::constant(x.value)
     }
     fn sync(device: &B::Device) -> Result<(), Error> {
         B::sync(device)

@@ -1,7 +1,7 @@
 //! How far a backend reaches: alone, or into a group of replicas. Each marker carries its own evidence, so that a
 //! backend can neither claim what it has no operations for, nor have operations that it does not claim.
 
-use crate::autodiff::GradientSet;
+use crate::autodiff::{GradientSet, OnLeaf};
 use crate::backend::{Backend, PlainBackend};
 use crate::collective::{CollectiveBackend, GradientReduction};
 use crate::error::Error;
@@ -36,6 +36,20 @@ pub trait Reach<B: ?Sized>: Sized {
     fn sync(gradients: GradientSet<B>, reduction: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend;
+
+    /// Runs a backward pass and synchronises its gradients (their mean), on the way where the backend can.
+    ///
+    /// # Errors
+    /// If the pass or the group fails.
+    fn backward_synced(
+        _device: &B::Device,
+        backward: impl FnOnce(Option<&mut OnLeaf<'_, B>>) -> Result<GradientSet<B>, Error>,
+    ) -> Result<GradientSet<B>, Error>
+    where
+        B: PlainBackend,
+    {
+        Self::sync(backward(None)?, GradientReduction::Mean)
+    }
 }
 
 impl<B: Backend<Reach = Local>> Reach<B> for Local {
@@ -55,6 +69,15 @@ impl<B: CollectiveBackend> Reach<B> for Collective {
         B: PlainBackend,
     {
         crate::collective::sync_gradients(gradients, reduction)
+    }
+    fn backward_synced(
+        device: &B::Device,
+        backward: impl FnOnce(Option<&mut OnLeaf<'_, B>>) -> Result<GradientSet<B>, Error>,
+    ) -> Result<GradientSet<B>, Error>
+    where
+        B: PlainBackend,
+    {
+        crate::collective::backward_synced(device, |on_leaf| backward(Some(on_leaf)))
     }
 }
 

@@ -67,30 +67,19 @@ fn differentiable(op: CollectiveOp) -> Result<(), Error> {
 fn backward<B: CollectiveBackend>(op: CollectiveOp, grad: Raw<B>) -> Result<Raw<B>, Error> {
     let device = grad.device();
     let (rank, size) = (B::member(&device).rank(), B::member(&device).size());
-    let run = |op, grad| run(op, grad)?.wait();
     match op {
-        CollectiveOp::AllReduce(kind) => run(CollectiveOp::AllReduce(kind), grad),
+        CollectiveOp::AllReduce(kind) => grad.all_reduce(kind),
         CollectiveOp::Broadcast { root } => {
-            let sum = run(CollectiveOp::AllReduce(ReduceKind::Sum), grad)?;
+            let sum = grad.all_reduce(ReduceKind::Sum)?;
             if rank == root { Ok(sum) } else { sum.full_like(0.0) }
         }
-        CollectiveOp::AllGather { axis } => {
-            let kind = ReduceKind::Sum;
-            run(CollectiveOp::ReduceScatter { kind, axis }, grad)
-        }
+        CollectiveOp::AllGather { axis } => grad.reduce_scatter(ReduceKind::Sum, axis),
         CollectiveOp::ReduceScatter { kind, axis } => {
-            let grad = run(CollectiveOp::AllGather { axis }, grad)?;
+            let grad = grad.all_gather(axis)?;
             match kind {
                 ReduceKind::Mean => grad.div(size as f64),
                 _ => Ok(grad),
             }
         }
     }
-}
-
-/// Starts an operation on a run-time tensor.
-pub(crate) fn run<B: CollectiveBackend>(op: CollectiveOp, x: Raw<B>) -> Result<Pending<Raw<B>>, Error> {
-    let size = B::member(&x.device()).size();
-    let meta = op.infer(&x, size)?;
-    Ok(B::start(op, x.into_primitive(), &meta)?.and_then(|x| Ok(Raw::new(x))))
 }

@@ -11,6 +11,7 @@ use crate::backend::PlainBackend;
 use crate::error::Error;
 
 /// The transport between threads of one process.
+#[derive(Debug)]
 pub struct InProcess(End<StdMonitor<State>>);
 
 impl InProcess {
@@ -24,10 +25,10 @@ impl<B: PlainBackend> Carries<B> for InProcess {}
 
 impl Transport for InProcess {
     fn rank(&self) -> usize {
-        self.0.rank
+        self.0.rank()
     }
     fn size(&self) -> usize {
-        self.0.size
+        self.0.size()
     }
     fn post(&self, round: u64, message: Message) -> Result<(), Error> {
         self.0.post(round, message)
@@ -37,12 +38,6 @@ impl Transport for InProcess {
     }
     fn collect(&self, round: u64, timeout: Duration) -> Result<Vec<Vec<Part>>, Error> {
         self.0.collect(round, timeout)
-    }
-}
-
-impl fmt::Debug for InProcess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "InProcess(rank {} of {})", self.0.rank, self.0.size)
     }
 }
 
@@ -63,6 +58,16 @@ impl<M: Monitor<State>> End<M> {
         };
         (0..size).map(end).collect()
     }
+}
+
+impl<M: Monitor<State> + 'static> Transport for End<M> {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn size(&self) -> usize {
+        self.size
+    }
 
     fn post(&self, round: u64, message: Message) -> Result<(), Error> {
         self.meeting.update(|state| state.post(self.rank, round, message))
@@ -76,6 +81,12 @@ impl<M: Monitor<State>> End<M> {
         self.meeting
             .wait_for(timeout, |state| state.collect(self.rank, round))
             .unwrap_or_else(|| self.meeting.update(|state| Err(state.time_out(round, timeout))))
+    }
+}
+
+impl<M: Monitor<State>> fmt::Debug for End<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} of {}", self.rank, self.size)
     }
 }
 
@@ -262,3 +273,163 @@ macro_rules! monitor {
 }
 
 monitor!(StdMonitor, std::sync);
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use shuttle::rand::Rng;
+
+    use super::super::{GroupOptions, Member, ReduceKind, host};
+    use super::*;
+    use crate::data::Buffer;
+
+    // Waits of this monitor never time out: a schedule in which a wake-up is lost, or a fault does not reach somebody
+    // who waits, is reported as a deadlock.
+    monitor!(ShuttleMonitor, shuttle::sync);
+
+    const SCHEDULES: usize = 2000;
+
+    fn header(op: &'static str) -> Header {
+        Header {
+            op: op.into(),
+            entries: vec![],
+        }
+    }
+
+    fn members(size: usize) -> Vec<Arc<Member>> {
+        let member = |end| Arc::new(Member::new(end, &GroupOptions::default()));
+        End::<ShuttleMonitor<State>>::open(size)
+            .into_iter()
+            .map(member)
+            .collect()
+    }
+
+    /// Runs a function for each member, each on a thread of its own, in random schedules.
+    fn explore<R: Send + 'static>(
+        size: usize,
+        f: impl Fn(Arc<Member>) -> R + Send + Sync + Copy + 'static,
+        check: impl Fn(Vec<R>) + Send + Sync + 'static,
+    ) {
+        let run = move || {
+            let threads: Vec<_> = members(size)
+                .into_iter()
+                .map(|member| shuttle::thread::spawn(move || f(member)))
+                .collect();
+            check(threads.into_iter().map(|thread| thread.join().unwrap()).collect());
+        };
+        shuttle::check_random(run, SCHEDULES);
+    }
+
+    fn sum(member: &Arc<Member>, len: usize) -> Result<Vec<i32>, Error> {
+        let share = Buffer::I32(vec![1 + member.rank() as i32; len]);
+        let pending = host::all_reduce(member, ReduceKind::Sum, header("sum"), vec![share])?;
+        match pending.wait()?.remove(0) {
+            Buffer::I32(sum) => Ok(sum),
+            other => panic!("{:?}", other.dtype()),
+        }
+    }
+
+    fn rank_at_fault<T>(result: &Result<T, Error>) -> Option<usize> {
+        match result {
+            Err(Error::Collective { rank, .. }) => Some(*rank),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn operations_of_one_and_two_rounds_complete() {
+        let operations = |member: Arc<Member>| {
+            member.barrier().unwrap();
+            (sum(&member, 2).unwrap(), sum(&member, 4096).unwrap())
+        };
+        explore(3, operations, |results| {
+            for (short, long) in results {
+                assert_eq!((short, long), (vec![6; 2], vec![6; 4096]));
+            }
+        });
+    }
+
+    #[test]
+    fn pending_results_are_waited_for_in_any_order() {
+        let operations = |member: Arc<Member>| {
+            let start = |len| {
+                let share = Buffer::I32(vec![1 + member.rank() as i32; len]);
+                host::all_reduce(&member, ReduceKind::Sum, header("sum"), vec![share]).unwrap()
+            };
+            let pending = [start(4096), start(1), start(4096)];
+            let [a, b, c] = pending;
+            let lens = if shuttle::rand::thread_rng().r#gen() {
+                [a.wait(), b.wait(), c.wait()]
+            } else {
+                let (c, b) = (c.wait(), b.wait());
+                [a.wait(), b, c]
+            };
+            lens.map(|result| result.unwrap()[0].len())
+        };
+        explore(3, operations, |results| assert_eq!(results, [[4096, 1, 4096]; 3]));
+    }
+
+    #[test]
+    fn a_member_that_leaves_is_noticed_by_all() {
+        let operations = |member: Arc<Member>| {
+            let rank = member.rank();
+            let first = sum(&member, 1);
+            if rank == 1 {
+                return (first, Err(Error::argument("test", "left")));
+            }
+            let second = sum(&member, 4096);
+            (first, second)
+        };
+        explore(3, operations, |results| {
+            for (rank, (first, second)) in results.iter().enumerate() {
+                assert_eq!(first.as_ref().unwrap(), &[6]);
+                assert!(rank == 1 || rank_at_fault(second) == Some(1), "{second:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn a_member_that_panics_between_two_rounds_is_noticed_by_all() {
+        let operations = |member: Arc<Member>| {
+            if member.rank() == 2 {
+                let share = Buffer::I32(vec![1; 4096]);
+                let pending = host::all_reduce(&member, ReduceKind::Sum, header("sum"), vec![share]).unwrap();
+                let fall = AssertUnwindSafe(move || {
+                    let _held = (member, pending);
+                    std::panic::resume_unwind(Box::new("fall"));
+                });
+                assert!(catch_unwind(fall).is_err());
+                return None;
+            }
+            Some((sum(&member, 4096).map(|sum| sum[0]), member.barrier()))
+        };
+        explore(3, operations, |results| {
+            // Whether it came to the second round before it fell decides the sum, for all alike.
+            let [Some(a), Some(b), None] = &results[..] else {
+                panic!("{results:?}")
+            };
+            assert_eq!(a, b);
+            assert!(a.0 == Ok(4) || rank_at_fault(&a.0) == Some(2), "{a:?}");
+            assert_eq!(rank_at_fault(&a.1), Some(2));
+            assert!(a.1.as_ref().unwrap_err().to_string().contains("panicked"));
+        });
+    }
+
+    #[test]
+    fn a_member_that_does_something_else_breaks_the_group_for_all() {
+        let operations = |member: Arc<Member>| {
+            let first = match member.rank() {
+                1 => member.barrier(),
+                _ => sum(&member, 1).map(drop),
+            };
+            (first, member.barrier())
+        };
+        explore(3, operations, |results| {
+            for (first, second) in results {
+                assert_eq!(rank_at_fault(&first), Some(1));
+                assert_eq!(first, second);
+            }
+        });
+    }
+}

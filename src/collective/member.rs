@@ -175,14 +175,24 @@ impl Member {
     }
 
     /// Compares entries, and tells for which of them any member has set its flag.
-    pub(super) fn agree(
+    pub(crate) fn agree(
         self: &Arc<Self>,
         op: &'static str,
         entries: Vec<Entry>,
         flags: Vec<bool>,
     ) -> Result<Vec<bool>, Error> {
+        self.start_agree(op, entries, flags)?.wait()
+    }
+
+    /// Starts [`Member::agree`].
+    pub(super) fn start_agree(
+        self: &Arc<Self>,
+        op: &'static str,
+        entries: Vec<Entry>,
+        flags: Vec<bool>,
+    ) -> Result<Pending<Vec<bool>>, Error> {
         if self.size == 1 {
-            return Ok(flags);
+            return Ok(Pending::new(|| Ok(flags)));
         }
         let header = Header {
             op: op.into(),
@@ -200,11 +210,11 @@ impl Member {
             }
             Flow::Done(vec![Buffer::Bool(any)])
         };
-        let result = self.submit(message, Rounds::One, Box::new(any))?.wait()?;
-        match result.into_iter().next() {
+        let result = self.submit(message, Rounds::One, Box::new(any))?;
+        Ok(result.and_then(|buffers| match buffers.into_iter().next() {
             Some(Buffer::Bool(any)) => Ok(any),
             _ => unreachable!("`any` gives flags"),
-        }
+        }))
     }
 
     /// Registers a leaf as a parameter, as long as `id` or a clone of it is held.
@@ -277,7 +287,7 @@ impl Member {
             then,
             result: result.clone(),
         });
-        while let Some(job) = queue.jobs.pop_front_if(|job| self.transport.is_ready(job.round)) {
+        while let Some(job) = queue.pop_ready(&*self.transport) {
             self.step(&mut queue, job);
         }
         let member = self.clone();
@@ -330,6 +340,12 @@ impl Member {
 }
 
 impl Queue {
+    /// The first operation, if its round is complete.
+    fn pop_ready(&mut self, transport: &dyn Transport) -> Option<Job> {
+        self.jobs.front().filter(|job| transport.is_ready(job.round))?;
+        self.jobs.pop_front()
+    }
+
     /// Breaks the group for this member: what is under way fails, and what comes later.
     fn fail(&mut self, fault: &Error) {
         for job in self.jobs.drain(..) {

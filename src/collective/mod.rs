@@ -1,7 +1,9 @@
 //! Groups of replicas: membership, collective operations, and the synchronisation of gradients.
 //!
 //! A group is a value: [`Mesh::open`] gives one device per member, the device carries the membership, and the group
-//! ends when its devices, and the tensors on them, are gone. Each member usually works on a thread of its own.
+//! ends when its devices, and the tensors on them, are gone. Each member usually works on a thread of its own, which
+//! owns the device: when the thread ends, or panics, the others notice at once. Of a member whose device or tensors are
+//! still held elsewhere, they notice only that it does not come.
 //!
 //! Every member calls the same operations in the same order. Before data moves, members compare what they are about to
 //! do; whatever differs, and a member that is missing, is an [`Error::Collective`](crate::Error::Collective) on every
@@ -39,7 +41,7 @@ mod pending;
 mod reduce;
 mod transport;
 
-pub use gradients::{GradientReduction, sync_gradients};
+pub use gradients::{GradientReduction, backward_synced, sync_gradients};
 pub use in_process::InProcess;
 pub use member::{GroupOptions, Member};
 pub use mesh::{Mesh, MeshDevice, MeshTensor};
@@ -47,7 +49,6 @@ pub use op::{CollectiveOp, ReduceKind};
 pub use pending::Pending;
 pub use transport::{Carries, Entry, Header, Message, Part, Transport};
 
-pub(crate) use autodiff::run;
 pub(crate) use gradients::distribute;
 
 /// The identity of a parameter in its group: its path in its module, such as `conv1.weight`.

@@ -3,9 +3,10 @@
 //! Under `Autodiff` they are differentiable: every member's backward pass comes by them, or none does.
 
 use super::Tensor;
-use crate::backend::Backend;
-use crate::collective::{self, CollectiveBackend, CollectiveOp, Pending, ReduceKind};
-use crate::element::{Element, NumericElement};
+use crate::autodiff::{AutodiffBackend, Gradients};
+use crate::backend::{Backend, Reach, Synced};
+use crate::collective::{CollectiveBackend, CollectiveOp, Pending, ReduceKind};
+use crate::element::{Element, FloatElement, NumericElement};
 use crate::error::Error;
 
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
@@ -105,10 +106,30 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         self.start(CollectiveOp::ReduceScatter { kind, axis })
     }
 
+    /// The mean, over the members of the group, of the gradients of this tensor's sum: [`Tensor::backward`] and
+    /// [`Gradients::sync`] in one, where the exchange of a gradient begins as soon as it is complete, while the backward
+    /// pass goes on. On a local backend it is `backward`.
+    ///
+    /// # Errors
+    /// If the tensor was computed from no leaf, a member is missing or does something else, or the backend fails.
+    pub fn backward_synced(self) -> Result<Gradients<B::Plain, Synced>, Error>
+    where
+        B: AutodiffBackend,
+        E: FloatElement,
+    {
+        let x = self.into_raw().into_primitive();
+        let device = B::Plain::device(&B::inner(x.clone()));
+        let set = <B::Reach as Reach<B::Plain>>::backward_synced(&device, |on_leaf| match on_leaf {
+            Some(on_leaf) => B::backward_with(x, on_leaf),
+            None => B::backward(x),
+        })?;
+        Ok(Gradients::from_set(set))
+    }
+
     fn start(self, op: CollectiveOp) -> Result<Pending<Self>, Error>
     where
         B: CollectiveBackend,
     {
-        Ok(collective::run(op, self.into_raw())?.and_then(|raw| Self::try_from_raw(raw)))
+        Ok(self.into_raw().collective(op)?.and_then(Self::try_from_raw))
     }
 }

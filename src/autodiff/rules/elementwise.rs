@@ -219,17 +219,20 @@ fn right<B: PlainBackend>(
     }
 }
 
-/// The gradient of the operand that is the extreme one if it `beats` the other: half of it where they tie.
+/// The gradient of the operand that is the extreme one if it `beats` the other. Where they tie each tensor has half of it,
+/// and a tensor beside a number, which is how `clamp` reads, all.
 fn extreme<B: PlainBackend>(
     beats: CompareOp,
     x: Arg<Raw<B>>,
     other: Arg<Raw<B>>,
     grad: Raw<B>,
 ) -> Result<Raw<B>, Error> {
-    let tie = compare(CompareOp::Equal, x.clone(), other.clone())?;
-    let loses = compare(beats, other, x)?;
-    let shared = tie.choose(grad.clone().mul(0.5)?, grad)?;
-    loses.choose(0.0, shared)
+    let loses = compare(beats, other.clone(), x.clone())?;
+    let grad = match other {
+        Arg::Scalar(_) => grad,
+        Arg::Tensor(_) => compare(CompareOp::Equal, x, other)?.choose(grad.clone().mul(0.5)?, grad)?,
+    };
+    loses.choose(0.0, grad)
 }
 
 fn pair<B: PlainBackend>(op: BinaryOp, a: Arg<Raw<B>>, b: Arg<Raw<B>>) -> Result<Raw<B>, Error> {

@@ -11,7 +11,7 @@ use half::{bf16, f16};
 use num_traits::AsPrimitive;
 use rayon::prelude::*;
 
-use super::gemm::{Matrix, Real, gemm};
+use super::gemm::{Gemm, Matrix, gemm};
 use super::matmul::{PARALLEL_PRODUCT, widened};
 use super::storage::FlexTensor;
 use super::windows::{Movement, Windows};
@@ -19,8 +19,7 @@ use crate::element::{DType, Element};
 use crate::op::{ConvOp, ConvOptions, HasMeta, Meta};
 use crate::shape::Shape;
 
-/// How many bytes of patches are made at a time: half of a usual second-level cache (measured best from 128 to 512
-/// KiB).
+/// How many bytes of patches are made at a time: they should stay in the second-level cache.
 const PATCH_BYTES: usize = 1 << 18;
 
 pub(super) fn conv(op: ConvOp<FlexTensor>, meta: &Meta) -> FlexTensor {
@@ -79,7 +78,7 @@ where
         .collect()
 }
 
-fn convolved<T: Real>(op: ConvOp<FlexTensor>, shape: &Shape) -> Vec<T> {
+fn convolved<T: Gemm>(op: ConvOp<FlexTensor>, shape: &Shape) -> Vec<T> {
     match op {
         ConvOp::Forward { x, weight, options } => {
             let plan = Plan::new(x.shape(), weight.shape(), &shape[2..], &options);
@@ -185,7 +184,7 @@ impl Plan {
         (0..self.positions).step_by(columns).map(chunk)
     }
 
-    fn forward<T: Real>(&self, x: &[T], weight: &[T]) -> Vec<T> {
+    fn forward<T: Gemm>(&self, x: &[T], weight: &[T]) -> Vec<T> {
         let len = self.outs * self.positions;
         let (parallel, shared) = self.parallel();
         self.each_part(len, parallel && !shared, |part, out, patches| {
@@ -197,7 +196,7 @@ impl Plan {
             }
             for chunk in self.chunks::<T>() {
                 let (start, columns) = (chunk.start, chunk.len());
-                patches.resize(self.depth * columns, T::zero());
+                patches.resize(self.depth * columns, T::ZERO);
                 self.fill_patches(patches, x, chunk, shared);
                 let patches = Matrix::rows(patches, columns);
                 let sizes = [self.outs, self.depth, columns];
@@ -214,7 +213,7 @@ impl Plan {
         })
     }
 
-    fn transpose<T: Real>(&self, x: &[T], weight: &[T]) -> Vec<T> {
+    fn transpose<T: Gemm>(&self, x: &[T], weight: &[T]) -> Vec<T> {
         let len = self.ins * self.plane;
         let (parallel, shared) = self.parallel();
         self.each_part(len, parallel && !shared, |part, out, patches| {
@@ -226,7 +225,7 @@ impl Plan {
             }
             for chunk in self.chunks::<T>() {
                 let columns = chunk.len();
-                patches.resize(self.depth * columns, T::zero());
+                patches.resize(self.depth * columns, T::ZERO);
                 let sizes = [self.depth, self.outs, columns];
                 let offset = chunk.start;
                 gemm(
@@ -243,7 +242,7 @@ impl Plan {
         })
     }
 
-    fn weight_grad<T: Real>(&self, x: &[T], grad: &[T]) -> Vec<T> {
+    fn weight_grad<T: Gemm>(&self, x: &[T], grad: &[T]) -> Vec<T> {
         let len = self.outs * self.depth;
         let (parallel, shared) = self.parallel();
         let items = |group: usize, items: Range<usize>, out: &mut [T]| {
@@ -261,7 +260,7 @@ impl Plan {
                 for chunk in self.chunks::<T>() {
                     let columns = chunk.len();
                     let offset = chunk.start;
-                    patches.resize(self.depth * columns, T::zero());
+                    patches.resize(self.depth * columns, T::ZERO);
                     self.fill_patches(&mut patches, x, chunk, shared);
                     let patches = Matrix::rows(&patches, columns).transposed();
                     let sizes = [self.outs, columns, self.depth];
@@ -277,7 +276,7 @@ impl Plan {
                 }
             }
         };
-        let mut out = vec![T::zero(); self.groups * len];
+        let mut out = vec![T::ZERO; self.groups * len];
         if out.is_empty() || self.batch == 0 {
             return out;
         }
@@ -295,7 +294,7 @@ impl Plan {
             self.batch.min(rayon::current_num_threads())
         };
         let share = self.batch.div_ceil(shares);
-        let mut sums = vec![T::zero(); (shares - 1) * self.groups * len];
+        let mut sums = vec![T::ZERO; (shares - 1) * self.groups * len];
         out.par_chunks_exact_mut(len)
             .chain(sums.par_chunks_exact_mut(len))
             .enumerate()
@@ -310,13 +309,13 @@ impl Plan {
     }
 
     /// Fills `len` elements for each part; `f` gets room for patches.
-    fn each_part<T: Real>(
+    fn each_part<T: Gemm>(
         &self,
         len: usize,
         parallel: bool,
         f: impl Fn(usize, &mut [T], &mut Vec<T>) + Sync,
     ) -> Vec<T> {
-        let mut out = vec![T::zero(); self.parts() * len];
+        let mut out = vec![T::ZERO; self.parts() * len];
         if out.is_empty() {
             return out;
         }
@@ -334,7 +333,7 @@ impl Plan {
     }
 
     /// Copies what the kernel meets at some positions.
-    fn fill_patches<T: Real>(&self, patches: &mut [T], x: &[T], positions: Range<usize>, parallel: bool) {
+    fn fill_patches<T: Gemm>(&self, patches: &mut [T], x: &[T], positions: Range<usize>, parallel: bool) {
         let taps = self.windows.taps();
         let step = self.windows.step();
         let fill = |(row, patch): (usize, &mut [T])| {
@@ -342,7 +341,7 @@ impl Plan {
             let mut filled = 0;
             self.windows
                 .for_each_part(row % taps, positions.clone(), |part, first| {
-                    patch[filled..part.start].fill(T::zero());
+                    patch[filled..part.start].fill(T::ZERO);
                     filled = part.end;
                     if step == 1 {
                         let len = part.len();
@@ -355,7 +354,7 @@ impl Plan {
                             .for_each(|(to, &from)| *to = from);
                     }
                 });
-            patch[filled..].fill(T::zero());
+            patch[filled..].fill(T::ZERO);
         };
         if parallel {
             patches
@@ -372,7 +371,7 @@ impl Plan {
     }
 
     /// Adds each element of the patches to the element of the input that it stands for.
-    fn add_patches<T: Real>(&self, patches: &[T], x: &mut [T], positions: Range<usize>, parallel: bool) {
+    fn add_patches<T: Gemm>(&self, patches: &[T], x: &mut [T], positions: Range<usize>, parallel: bool) {
         let taps = self.windows.taps();
         let step = self.windows.step();
         let add = |(x, patches): (&mut [T], &[T])| {
@@ -540,13 +539,13 @@ mod tests {
     /// Large enough for several threads and several chunks of patches: by batch, and within one item.
     #[test]
     fn large_convolutions() -> Result<(), Error> {
-        for (batch, stride) in [(1, 1), (3, 2), (4, 1)] {
+        for (batch, stride) in [(1, 1), (3, 2)] {
             let mut random = Random::new(12);
             let mut options = ConvOptions::new(2);
             options.padding = smallvec![(1, 1), (2, 0)];
             options.stride = smallvec![1, stride];
-            let x = random.view(&[batch, 8, 31, 31], DType::F64)?;
-            let weight = random.view(&[8, 8, 3, 3], DType::F64)?;
+            let x = random.view(&[batch, 16, 31, 31], DType::F64)?;
+            let weight = random.view(&[16, 16, 3, 3], DType::F64)?;
             let out = x.clone().conv(weight.clone(), options.clone())?;
             let grad = random.view(out.shape(), DType::F64)?;
             let case = Case {

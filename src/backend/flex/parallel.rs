@@ -59,20 +59,36 @@ pub(super) fn collect<T: Copy + Send>(
     weight: usize,
     job: impl Fn(usize, &mut Part<T>) + Sync,
 ) -> Vec<T> {
+    collect_blocks(len, 1, weight, job)
+}
+
+/// As [`collect`], where every part starts at a multiple of `block`.
+pub(super) fn collect_blocks<T: Copy + Send>(
+    len: usize,
+    block: usize,
+    weight: usize,
+    job: impl Fn(usize, &mut Part<T>) + Sync,
+) -> Vec<T> {
+    let block = block.max(1);
+    let blocks = job_size(len.div_ceil(block), weight.saturating_mul(block));
+    fill(len, blocks.map(|blocks| blocks * block), &job)
+}
+
+fn fill<T: Copy + Send>(
+    len: usize,
+    size: Option<usize>,
+    job: &(dyn Fn(usize, &mut Part<T>) + Sync),
+) -> Vec<T> {
     let mut values = Vec::with_capacity(len);
-    let free = &mut values.spare_capacity_mut()[..len];
-    let fill = |start, free: &mut [MaybeUninit<T>]| {
-        let mut part = Part { free };
-        job(start, &mut part);
-        assert!(part.free.is_empty(), "a job fills its part");
-    };
-    match job_size(len, weight) {
-        None => fill(0, free),
-        Some(size) => {
-            let parts = free.par_chunks_mut(size).enumerate();
-            parts.for_each(|(i, free)| fill(i * size, free));
-        }
-    }
+    divide(
+        &mut values.spare_capacity_mut()[..len],
+        size,
+        &|start, free: &mut [MaybeUninit<T>]| {
+            let mut part = Part { free };
+            job(start, &mut part);
+            assert!(part.free.is_empty(), "a job fills its part");
+        },
+    );
     // SAFETY: the first `len` values are written: the parts cover them, and `fill` has checked that each is full.
     unsafe { values.set_len(len) };
     values
@@ -80,20 +96,30 @@ pub(super) fn collect<T: Copy + Send>(
 
 /// Changes values where they are. `job` takes the part that starts at the position it is given.
 pub(super) fn update<T: Send>(values: &mut [T], weight: usize, job: impl Fn(usize, &mut [T]) + Sync) {
-    match job_size(values.len(), weight) {
+    let size = job_size(values.len(), weight);
+    divide(values, size, &job);
+}
+
+/// Changes values where they are. `job` takes some of the blocks of `size` values that `values` consists of.
+pub(super) fn update_blocks<T: Send>(values: &mut [T], size: usize, job: impl Fn(&mut [T]) + Send + Sync) {
+    let blocks = job_size(values.len() / size, size);
+    divide(
+        values,
+        blocks.map(|blocks| blocks * size),
+        &|_, part: &mut [T]| job(part),
+    );
+}
+
+/// Hands parts of `size` values to `job`, each with the position that it starts at, or all of them at once.
+///
+/// `job` is a trait object since rayon's machinery is large: this way it is compiled once per element type.
+pub(super) fn divide<T: Send>(values: &mut [T], size: Option<usize>, job: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    match size {
         None => job(0, values),
         Some(size) => {
             let parts = values.par_chunks_mut(size).enumerate();
             parts.for_each(|(i, part)| job(i * size, part));
         }
-    }
-}
-
-/// Changes values where they are. `job` takes some of the blocks of `size` values that `values` consists of.
-pub(super) fn update_blocks<T: Send>(values: &mut [T], size: usize, job: impl Fn(&mut [T]) + Send + Sync) {
-    match job_size(values.len() / size, size) {
-        None => job(values),
-        Some(blocks) => values.par_chunks_mut(blocks * size).for_each(job),
     }
 }
 

@@ -4,15 +4,15 @@ use half::{bf16, f16};
 use num_traits::AsPrimitive;
 use rayon::prelude::*;
 
-use super::gemm::Real;
+use super::gemm::Gemm;
 use super::matmul::widened;
 use super::number::{Number, with_number};
 use super::storage::FlexTensor;
 use super::windows::{Movement, Windows};
-use crate::element::{DType, Element};
+use crate::element::{DType, Element, Scalar};
 use crate::op::{HasMeta, Meta, PoolOp};
 
-/// From how many elements that windows meet on planes are shared out to threads (measured with 2 cores).
+/// From how many elements that windows meet on planes are shared out to threads.
 const PARALLEL_POOL: usize = 1 << 15;
 
 pub(super) fn pool(op: PoolOp, x: FlexTensor, meta: &Meta) -> FlexTensor {
@@ -77,20 +77,24 @@ fn max_indices<E: Number>(x: &[E], windows: &Windows, size: &[usize]) -> Vec<i32
     let planes = x.len() / plane;
     let mut indices = vec![-1; planes * positions];
     let step = windows.step();
+    // Without branches, which no processor could predict.
+    let update = |((best, index), (i, &value)): ((&mut E, &mut i32), (i32, &E))| {
+        let replace = (*index < 0) | (value > *best) | (value.is_nan() & !best.is_nan());
+        *best = if replace { value } else { *best };
+        *index = if replace { i } else { *index };
+    };
     let find = |(out, x): (&mut [i32], &[E])| {
         // The greatest so far of each window; none as long as its index is negative.
         let mut greatest = vec![E::default(); positions];
         for tap in 0..windows.taps() {
             windows.for_each_part(tap, 0..positions, |part, first| {
-                let elements = (first..).step_by(step).zip(x[first..].iter().step_by(step));
-                for ((best, index), (i, &value)) in greatest[part.clone()]
-                    .iter_mut()
-                    .zip(&mut out[part])
-                    .zip(elements)
-                {
-                    if *index < 0 || value > *best || (value.is_nan() && !best.is_nan()) {
-                        (*best, *index) = (value, i as i32);
-                    }
+                let best = greatest[part.clone()].iter_mut().zip(&mut out[part]);
+                let indices = (first as i32..).step_by(step);
+                if step == 1 {
+                    best.zip(indices.zip(&x[first..])).for_each(update);
+                } else {
+                    best.zip(indices.zip(x[first..].iter().step_by(step)))
+                        .for_each(update);
                 }
             });
         }
@@ -131,14 +135,17 @@ struct Mean {
 }
 
 impl Mean {
-    fn of<T: Real>(&self, x: &[T]) -> Vec<T> {
+    fn of<T: Gemm>(&self, x: &[T]) -> Vec<T> {
         let (windows, positions) = (&self.windows, self.windows.positions());
         let step = windows.step();
-        let factor = |&count: &usize| T::from(count).expect("a float takes every count");
-        let divisors: Vec<T> = self.divisors.iter().map(factor).collect();
+        let divisors: Vec<T> = self
+            .divisors
+            .iter()
+            .map(|&count| Scalar::UInt(count as u64).to())
+            .collect();
         let parallel = self.planes * positions * windows.taps() >= PARALLEL_POOL;
         if self.gradient {
-            let mut out = vec![T::zero(); self.planes * self.plane];
+            let mut out = vec![T::ZERO; self.planes * self.plane];
             if out.is_empty() {
                 return out;
             }
@@ -166,7 +173,7 @@ impl Mean {
             );
             return out;
         }
-        let mut out = vec![T::zero(); self.planes * positions];
+        let mut out = vec![T::ZERO; self.planes * positions];
         let mean = |(i, out): (usize, &mut [T])| {
             let x = &x[i * self.plane..][..self.plane];
             for tap in 0..windows.taps() {

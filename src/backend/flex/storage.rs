@@ -124,10 +124,6 @@ impl FlexTensor {
         FlexTensor { layout, ..self }
     }
 
-    pub(super) fn buffer(&self) -> &Buffer {
-        &self.buffer
-    }
-
     /// The whole buffer, of which the view takes some elements.
     ///
     /// # Panics

@@ -17,4 +17,5 @@ pub(super) use cast::cast;
 pub(super) use choose::choose;
 pub(super) use compare::compare;
 pub(super) use half::{Block, Half};
+pub(super) use real::Real;
 pub(super) use unary::unary;

@@ -5,7 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 use super::math;
 
 /// A float that kernels compute in. The functions are the ops of the same names in `op::scalar`.
-pub(super) trait Real:
+pub(in super::super) trait Real:
     Copy
     + PartialOrd
     + Neg<Output = Self>

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
-use super::super::parallel::{PARALLEL, collect, pieces};
+use super::super::parallel::{PARALLEL, collect, divide, pieces};
 use super::super::simd::vectorised;
 use super::super::source::{Axes, coalesce};
 use super::super::storage::{FlexTensor, Layout};
@@ -228,10 +226,10 @@ impl Walk {
         result: usize,
     ) -> A {
         let parts: Vec<Range<usize>> = self.rows(result).flat_map(|row| pieces(row, PIECE)).collect();
-        let accs: Vec<A> = parts
-            .into_par_iter()
-            .map(|part| rule.row(rule.start(), &base[part]))
-            .collect();
+        let mut accs = vec![rule.start(); parts.len()];
+        divide(&mut accs, Some(1), &|i, acc: &mut [A]| {
+            acc[0] = rule.row(acc[0], &base[parts[i].clone()]);
+        });
         accs.into_iter().fold(rule.start(), |a, b| rule.merge(a, b))
     }
 
@@ -250,18 +248,16 @@ impl Walk {
                 pieces(0..count, most).map(move |rows| (start + rows.start * stride, stride, rows.len()))
             })
             .collect();
-        let sets: Vec<Vec<A>> = parts
-            .into_par_iter()
-            .map(|(start, stride, count)| {
-                let mut accs = vec![rule.start(); width];
-                rule.columns(&mut accs, &base[start..], stride, count);
-                accs
+        let mut sets = vec![rule.start(); parts.len() * width];
+        divide(&mut sets, Some(width), &|i, accs: &mut [A]| {
+            let (start, stride, count) = parts[i / width];
+            rule.columns(accs, &base[start..], stride, count);
+        });
+        sets.chunks_exact(width)
+            .fold(vec![rule.start(); width], |mut all, set| {
+                all.iter_mut().zip(set).for_each(|(a, &b)| *a = rule.merge(*a, b));
+                all
             })
-            .collect();
-        sets.into_iter().fold(vec![rule.start(); width], |mut all, set| {
-            all.iter_mut().zip(set).for_each(|(a, b)| *a = rule.merge(*a, b));
-            all
-        })
     }
 
     /// Where the rows of one result lie.
