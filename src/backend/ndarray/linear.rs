@@ -18,9 +18,10 @@ fn matmul_number<E: Number>(a: &NdArrayTensor, b: &NdArrayTensor, shape: &Shape)
     if a.is_empty() || b.is_empty() {
         return owned(c);
     }
-    let k = *a.shape().last().expect("the rank is 2 or more");
-    let (a, b) = (a.array::<E>(), b.array::<E>());
     let rank = shape.rank();
+    // Of the tensor: in both arrays the axis may have size 1 and be stretched.
+    let k = a.shape()[rank - 1];
+    let (a, b) = (a.array::<E>(), b.array::<E>());
     let (m, n) = (shape[rank - 2], shape[rank - 1]);
     let batch = &shape[..rank - 2];
     let with_batch = |rows, columns| batch.iter().copied().chain([rows, columns]).collect::<Shape>();
