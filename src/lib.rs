@@ -1,5 +1,4 @@
-//! Tensors whose misuse does not compile.
-
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs, unreachable_pub)]
 
 pub mod autodiff;
