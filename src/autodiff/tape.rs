@@ -555,7 +555,7 @@ mod tests {
     use crate::element::DType;
 
     fn leaf<S: Strategy>() -> Raw<Autodiff<Flex, S>> {
-        let x = Raw::full([3], 0.5, DType::F32, &Default::default()).unwrap();
+        let x = Raw::<Autodiff<Flex, S>>::full([3], 0.5, DType::F32, &Default::default()).unwrap();
         Raw::new(Autodiff::<Flex, S>::require_grad(x.into_primitive()).unwrap())
     }
 
