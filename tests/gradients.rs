@@ -671,6 +671,7 @@ fn every_op_is_checked() {
 }
 
 /// Ties, zeros, edges, repeats and tracking, by hand; `case_N` is line N of the list of inputs that broke other libraries.
+#[allow(clippy::single_range_in_vec_init)] // A slice of one axis is one range in an array.
 mod by_hand {
     use keyway::module;
 
@@ -898,7 +899,7 @@ mod by_hand {
     }
 
     #[test]
-    fn one_leaf_through_both_modules() {
+    fn weights_of_a_linear_layer() {
         let w = leaf([[1.0, 2.0], [3.0, 4.0]]);
         let x = constant([[1.0, 1.0]]);
         let y = module::linear(x, w.clone(), None);
