@@ -154,14 +154,19 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
             }
         }
         let seen = |name| {
-            Layout::ALL
+            let mut layouts = Layout::ALL
                 .iter()
-                .all(|&layout| self.seen.contains(&(name, layout)))
+                .map(|&layout| self.seen.contains(&(name, layout)));
+            if self.thorough {
+                layouts.all(|seen| seen)
+            } else {
+                layouts.any(|seen| seen)
+            }
         };
         let missing: Vec<_> = leaves().filter(|name| !seen(name)).collect();
         assert!(
             missing.is_empty() || !self.failures.is_empty(),
-            "not tested in every layout: {missing:?}"
+            "not tested, or not in every layout: {missing:?}"
         );
     }
 
