@@ -1,0 +1,8 @@
+// lint: that must be used
+#![deny(unused_must_use)]
+use keyway::Mesh;
+use keyway::prelude::*;
+
+fn main() {
+    Mesh::<Flex>::open(2);
+}
