@@ -8,6 +8,8 @@ use crate::shape::Shape;
 use crate::with_dtype;
 use half::{bf16, f16};
 
+mod bytes;
+
 /// A vector of any element type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs)]

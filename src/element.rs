@@ -305,8 +305,24 @@ macro_rules! number {
 }
 macro_rules! half {
     ($T:ty) => {
-        |s: Scalar| <$T>::from_f64(s.to::<f64>())
+        |s: Scalar| <$T>::from_f32(to_odd(s.to::<f64>()))
     };
+}
+
+/// `x` rounded to `f32` such that rounding the result to a half type rounds `x` correctly: an inexact one is odd
+/// (Boldo & Melquiond 2008). The conversions of `half` from `f64` ignore the low bits.
+fn to_odd(x: f64) -> f32 {
+    let nearest = x as f32;
+    let rounded = f64::from(nearest);
+    if rounded == x || !nearest.is_finite() || nearest.to_bits() & 1 == 1 {
+        return nearest;
+    }
+    // The other neighbour of `x`: bits grow with the magnitude.
+    f32::from_bits(if rounded.abs() < x.abs() {
+        nearest.to_bits() + 1
+    } else {
+        nearest.to_bits() - 1
+    })
 }
 
 element! {
@@ -328,4 +344,32 @@ element! {
         Scalar::UInt(v) => v != 0,
         Scalar::Bool(v) => v,
     }, |v| v, [];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_types_round_once() {
+        // A tie, and values just beside it that nothing but the last bits of an f64 tell from it.
+        for (tie, low, high) in [
+            (1.0 + 2f64.powi(-8), 1.0, 1.0 + 2f64.powi(-7)),
+            (-1.0 - 2f64.powi(-8), -1.0, -1.0 - 2f64.powi(-7)),
+        ] {
+            let beside = |towards: f64| tie + (towards - tie) * 2f64.powi(-40);
+            assert_eq!(Scalar::Float(tie).to::<bf16>().to_f64(), low);
+            assert_eq!(Scalar::Float(beside(high)).to::<bf16>().to_f64(), high);
+            assert_eq!(Scalar::Float(beside(low)).to::<bf16>().to_f64(), low);
+        }
+        assert_eq!(
+            Scalar::Float(1.0 + 2f64.powi(-11) + 2f64.powi(-50))
+                .to::<f16>()
+                .to_f64(),
+            1.0 + 2f64.powi(-10)
+        );
+        assert_eq!(Scalar::Float(1e-60).to::<f16>(), f16::from_f64(0.0));
+        assert_eq!(Scalar::Float(f64::MAX).to::<bf16>(), bf16::INFINITY);
+        assert!(Scalar::Float(f64::NAN).to::<f16>().is_nan());
+    }
 }

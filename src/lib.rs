@@ -1,12 +1,16 @@
 //! Tensors whose misuse does not compile.
 
+#![warn(missing_docs, unreachable_pub)]
+
 pub mod autodiff;
 pub mod backend;
 pub mod collective;
 mod data;
 mod element;
 mod error;
+pub mod nn;
 pub mod op;
+pub mod optim;
 pub mod raw;
 mod shape;
 mod tensor;
@@ -21,7 +25,10 @@ pub use backend::{
     Backend, Collective, Device, Local, LocalBackend, PlainBackend, Readable, Supports, Synced, Unproven,
     Unsynced,
 };
-pub use collective::{CollectiveBackend, ParamId};
+pub use collective::{
+    CollectiveBackend, GradientReduction, GroupOptions, InProcess, Mesh, MeshDevice, ParamId, Pending,
+    ReduceKind,
+};
 pub use data::{Buffer, TensorData};
 pub use element::{DType, Element, FloatElement, IntElement, NumericElement, Scalar};
 pub use error::{Error, Name};
@@ -33,11 +40,14 @@ pub use tensor::{activation, linalg, loss, module};
 
 /// What model code needs.
 pub mod prelude {
+    pub use crate::nn::Module;
     pub use crate::op::{PadMode, ScatterMode};
+    pub use crate::optim::Optimizer;
     pub use crate::{
         Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Distribution,
-        Element, Error, Flex, FloatElement, IntElement, NoCheckpointing, NumericElement, ParamId,
-        PlainBackend, Readable, Slice, Supports, Tensor, TensorData, activation, linalg, loss, module, s,
+        Element, Error, Flex, FloatElement, IntElement, Mesh, NoCheckpointing, NumericElement, ParamId,
+        PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData, activation, linalg, loss,
+        module, s,
     };
     #[cfg(feature = "ndarray")]
     pub use crate::{NdArray, NdArrayDevice};

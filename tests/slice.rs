@@ -10,15 +10,21 @@ use std::thread;
 
 use deferred::Deferred;
 use either::{Either, EitherDevice};
+use keyway::Error;
 use keyway::prelude::*;
-use keyway::{Error, Group, Mesh};
+
+/// Marks a leaf as a parameter, on a backend that can.
+type Mark<B> = fn(Tensor<Autodiff<B>, 2>, &str) -> Tensor<Autodiff<B>, 2>;
 
 /// One step of gradient descent on `sum(gather(exp(x w + b)))`; gives the new weights.
-fn step<B: PlainBackend + Readable>(share: f32, device: &B::Device) -> Result<Vec<f32>, Error> {
+fn step<B: PlainBackend + Readable>(
+    share: f32,
+    device: &B::Device,
+    mark: Mark<B>,
+) -> Result<Vec<f32>, Error> {
     let x = Tensor::<Autodiff<B>, 2>::from_array([[share, 1.0], [0.5, -0.25]], device);
-    let w =
-        Tensor::<Autodiff<B>, 2>::from_array([[0.5, 0.25, -1.0], [1.0, -0.5, 2.0]], device).require_grad();
-    let b = Tensor::<Autodiff<B>, 2>::full([1, 3], 0.125, device).require_grad();
+    let w = Tensor::<Autodiff<B>, 2>::from_array([[0.5, 0.25, -1.0], [1.0, -0.5, 2.0]], device);
+    let (w, b) = (mark(w, "w"), mark(Tensor::full([1, 3], 0.125, device), "b"));
     let picks = Tensor::<Autodiff<B>, 2, i32>::from_array([[0, 2, 2], [1, 1, 0]], device);
     let loss = (x.matmul(w.clone()) + b.clone()).exp().gather(1, picks).sum();
     let gradients = loss.backward().sync()?;
@@ -27,7 +33,11 @@ fn step<B: PlainBackend + Readable>(share: f32, device: &B::Device) -> Result<Ve
 }
 
 fn expected() -> Vec<f32> {
-    step::<Flex>(2.0, &Default::default()).unwrap()
+    alone(2.0)
+}
+
+fn alone(share: f32) -> Vec<f32> {
+    step::<Flex>(share, &Default::default(), |w, _| w.require_grad()).unwrap()
 }
 
 #[test]
@@ -56,7 +66,12 @@ fn gradients_are_those_of_the_formula() {
 #[test]
 fn two_replicas_step_alike() {
     let devices = Mesh::<Flex>::open(2).unwrap();
-    let replica = |(rank, device)| move || step::<Mesh<Flex>>(1.0 + rank as f32, &device).unwrap();
+    let replica = |(rank, device)| {
+        move || {
+            let mark: Mark<Mesh<Flex>> = |w, id| w.set_distributed_params(id);
+            step(1.0 + rank as f32, &device, mark).unwrap()
+        }
+    };
     let threads: Vec<_> = devices
         .into_iter()
         .enumerate()
@@ -64,14 +79,25 @@ fn two_replicas_step_alike() {
         .map(thread::spawn)
         .collect();
     let results: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
-    assert_eq!(results.len(), 2);
+    assert_eq!(results[0], results[1]);
+    // A step is linear in the gradient: with the mean of both gradients it ends in the mean of both ends.
+    for ((got, one), two) in results[0].iter().zip(alone(1.0)).zip(alone(2.0)) {
+        let expected = (one + two) / 2.0;
+        assert!(
+            (got - expected).abs() <= 1e-5 * expected.abs().max(1.0),
+            "{got} is not {expected}"
+        );
+    }
 }
 
 #[test]
 fn run_time_dispatch_gives_the_same() {
     let mesh = Mesh::<Flex>::open(1).unwrap().remove(0);
     for device in [EitherDevice::One(Default::default()), EitherDevice::Other(mesh)] {
-        assert_eq!(step::<Either>(2.0, &device).unwrap(), expected());
+        assert_eq!(
+            step::<Either>(2.0, &device, |w, _| w.require_grad()).unwrap(),
+            expected()
+        );
     }
 }
 
@@ -89,7 +115,10 @@ fn run_time_dispatch_refuses_a_mix() {
 
 #[test]
 fn recording_executes_nothing_until_it_is_read() {
-    assert_eq!(step::<Deferred>(2.0, &Default::default()).unwrap(), expected());
+    assert_eq!(
+        step::<Deferred>(2.0, &Default::default(), |w, _| w.require_grad()).unwrap(),
+        expected()
+    );
     let x = Tensor::<Deferred, 1>::ones([3], &Default::default()).exp();
     assert_eq!(x.dims(), [3]);
     assert!(!x.raw().primitive().is_done());

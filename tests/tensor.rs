@@ -66,7 +66,7 @@ mod create {
     fn sequences() {
         same(Tensor::arange(-1..2, &device()), [-1, 0, 1]);
         same(Tensor::arange_step(0..7, 3, &device()), [0.0f32, 3.0, 6.0]);
-        same(Tensor::<Flex, 1, i32>::arange(5..2, &device()), [0i32; 0]);
+        same(Tensor::<Flex, 1, i32>::arange(5..5, &device()), [0i32; 0]);
         close(
             Tensor::linspace(0.0, 1.0, 5, &device()),
             [0.0, 0.25, 0.5, 0.75, 1.0],
@@ -447,7 +447,7 @@ mod movement {
     fn slices() {
         let x = count([3, 4]);
         same(x.clone().slice([0..2, 1..3]), [[1, 2], [5, 6]]);
-        same(x.clone().slice([1..2]), [[4, 5, 6, 7]]);
+        same(x.clone().slice(1..2), [[4, 5, 6, 7]]);
         same(x.clone().slice((-1, ..2)), [[8, 9]]);
         same(x.clone().slice(2..), [[8, 9, 10, 11]]);
         same(x.clone().slice(s![.., 0..=2;2]), [[0, 2], [4, 6], [8, 10]]);
@@ -828,7 +828,7 @@ mod panics {
         at(|| x.clone().matmul(y.clone()));
         at(|| x.clone().sum_dim(5));
         at(|| x.clone().reshape([7]));
-        at(|| x.clone().slice([0..9]));
+        at(|| x.clone().slice(0..9));
         at(|| x.clone().std(-3));
         at(|| x.clone().sort(2));
         at(|| x.clone().chunk(0, 0));
@@ -931,7 +931,11 @@ fn panic_of(f: impl FnOnce()) -> Panic {
                 caught.as_mut().map(|slot| {
                     let place = info.location().expect("a panic has a place");
                     *slot = Some(Panic {
-                        text: info.payload_as_str().unwrap_or_default().to_string(),
+                        text: info
+                            .payload()
+                            .downcast_ref::<String>()
+                            .cloned()
+                            .unwrap_or_default(),
                         file: place.file().to_string(),
                         line: place.line(),
                     });

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::op::{MoveOp, Op};
+use crate::op::{FusedOp, Op};
 
 /// Decides which ops are computed again in the backward pass instead of keeping their results.
 pub trait Strategy: Clone + Copy + Debug + Send + Sync + 'static {
@@ -28,10 +28,16 @@ impl Strategy for NoCheckpointing {
 impl Strategy for BalancedCheckpointing {
     fn recomputes<T>(op: &Op<T>) -> bool {
         match op {
-            Op::Unary(..) | Op::Binary(..) | Op::Cast(..) => true,
-            // Views cost nothing to keep where the base is kept anyway; padding and repeating copy.
-            Op::Move(op, _) => !matches!(op, MoveOp::Repeat(_)),
-            _ => false,
+            Op::Unary(..) | Op::Binary(..) | Op::Move(..) | Op::Cast(..) => true,
+            Op::Fused(op) => matches!(**op, FusedOp::Gelu { .. } | FusedOp::Silu { .. }),
+            Op::Compare(..)
+            | Op::Reduce(..)
+            | Op::Scan(..)
+            | Op::Cat(..)
+            | Op::Index(_)
+            | Op::Matmul(..)
+            | Op::Conv(_)
+            | Op::Pool(..) => false,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::backend::{Backend, BackendTypes, PlainBackend, Reach, SyncState, Synced};
-use crate::collective::ParamId;
+use crate::collective::{GradientReduction, ParamId};
 use crate::error::Error;
 use crate::raw::Raw;
 
@@ -76,6 +76,17 @@ impl<B: BackendTypes> GradientSet<B> {
             params: self.params,
         })
     }
+
+    /// The gradient of a leaf.
+    pub fn get(&self, leaf: LeafId) -> Option<&B::Primitive> {
+        self.by_leaf.get(&leaf)
+    }
+
+    /// Takes the gradient of a leaf out.
+    pub fn remove(&mut self, leaf: LeafId) -> Option<B::Primitive> {
+        self.params.retain(|_, of| *of != leaf);
+        self.by_leaf.remove(&leaf)
+    }
 }
 
 impl<B: ?Sized + BackendTypes> Clone for GradientSet<B> {
@@ -121,7 +132,15 @@ impl<B: PlainBackend, S: SyncState> Gradients<B, S> {
     /// # Errors
     /// If a member is missing, or does something else.
     pub fn sync(self) -> Result<Gradients<B, Synced>, Error> {
-        B::Reach::sync(self.set).map(Gradients::from_set)
+        self.sync_with(GradientReduction::Mean)
+    }
+
+    /// [`Gradients::sync`] with another reduction than the mean.
+    ///
+    /// # Errors
+    /// As [`Gradients::sync`].
+    pub fn sync_with(self, reduction: GradientReduction) -> Result<Gradients<B, Synced>, Error> {
+        B::Reach::sync(self.set, reduction).map(Gradients::from_set)
     }
 
     /// Adds the gradients of another backward pass, such as that of the next micro-batch.

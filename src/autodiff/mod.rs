@@ -24,6 +24,7 @@ mod tape;
 pub use checkpoint::{BalancedCheckpointing, NoCheckpointing, Strategy};
 pub use gradients::{AfterBackward, GradientSet, Gradients, LeafId, ReadyToStep};
 use tape::Node;
+pub use tape::OnLeaf;
 
 /// Adds gradients to a plain backend; `S` decides which intermediate values are kept and which are computed again.
 ///
@@ -84,6 +85,17 @@ pub trait AutodiffBackend: Backend {
     /// `NotTracked` if there is none, or what an op of the backward pass returns.
     fn backward(x: Self::Primitive) -> Result<GradientSet<Self::Plain>, Error>;
 
+    /// [`AutodiffBackend::backward`], telling `on_leaf` of each leaf's gradient after its last accumulation, while the
+    /// pass goes on: what it starts there, such as an exchange with other members, overlaps with the rest. Leaves come
+    /// once each, in an order that follows from the graph alone, and so is the same on members that built the same one.
+    ///
+    /// # Errors
+    /// As `backward`, and what `on_leaf` returns, which ends the pass.
+    fn backward_with(
+        x: Self::Primitive,
+        on_leaf: &mut OnLeaf<'_, Self::Plain>,
+    ) -> Result<GradientSet<Self::Plain>, Error>;
+
     /// Records a function with a gradient of its own.
     fn record(
         x: Self::Primitive,
@@ -106,6 +118,7 @@ impl<B: PlainBackend + Supports<E>, E: Element, S: Strategy> Supports<E> for Aut
 impl<B: PlainBackend, S: Strategy> Backend for Autodiff<B, S> {
     type Plain = B;
     type Reach = B::Reach;
+    const TRAINS: bool = true;
 
     fn name(device: &B::Device) -> Name {
         B::name(device)
@@ -131,8 +144,8 @@ impl<B: PlainBackend, S: Strategy> Backend for Autodiff<B, S> {
         if !tracked || !rules::differentiable(&op) {
             return B::execute(op.map(|x| x.value), meta).map(Tracked::constant);
         }
-        let recording = Node::record::<S>(&op);
-        let value = B::execute(op.map(|x| x.value), meta)?;
+        let (recording, op) = Node::record::<S>(op);
+        let value = B::execute(op, meta)?;
         Ok(Tracked {
             node: Some(recording.finish(&value)),
             value,
@@ -146,9 +159,22 @@ impl<B: PlainBackend, S: Strategy> Backend for Autodiff<B, S> {
         let value = B::to_device(x.value, device)?;
         let back = move |grad: Raw<B>| grad.to_device(&from);
         Ok(Tracked {
-            node: x.node.map(|node| Node::custom("to_device", vec![node], back)),
+            node: x.node.map(|node| Node::custom("to_device", node, back)),
             value,
         })
+    }
+    fn parameter(value: Tracked<B>, old: Option<&Tracked<B>>) -> Tracked<B> {
+        let leaf = |x: &Tracked<B>| x.node.clone().filter(|node| node.leaf_id().is_some());
+        let node = leaf(&value)
+            .or_else(|| old.and_then(leaf))
+            .unwrap_or_else(|| Node::leaf(LeafId::new(), None));
+        Tracked {
+            value: value.value,
+            node: Some(node),
+        }
+    }
+    fn detach(x: Tracked<B>) -> Tracked<B> {
+        Tracked::constant(x.value)
     }
     fn sync(device: &B::Device) -> Result<(), Error> {
         B::sync(device)
@@ -197,13 +223,12 @@ impl<B: PlainBackend, S: Strategy> AutodiffBackend for Autodiff<B, S> {
         x.node.as_ref()?.leaf_id()
     }
     fn backward(x: Tracked<B>) -> Result<GradientSet<B>, Error> {
-        let Some(node) = x.node else {
-            return Err(Error::NotTracked {
-                op: "backward".into(),
-            });
-        };
-        let seed = Raw::<B>::new(x.value).full_like(1.0)?;
-        tape::backward(node, seed)
+        let (root, seed) = x.into_root()?;
+        tape::backward(root, seed, None)
+    }
+    fn backward_with(x: Tracked<B>, on_leaf: &mut OnLeaf<'_, B>) -> Result<GradientSet<B>, Error> {
+        let (root, seed) = x.into_root()?;
+        tape::backward(root, seed, Some(on_leaf))
     }
     fn record(
         x: Tracked<B>,
@@ -212,7 +237,7 @@ impl<B: PlainBackend, S: Strategy> AutodiffBackend for Autodiff<B, S> {
         backward: impl Fn(Raw<B>) -> Result<Raw<B>, Error> + Send + Sync + 'static,
     ) -> Tracked<B> {
         Tracked {
-            node: x.node.map(|node| Node::custom(name, vec![node], backward)),
+            node: x.node.map(|node| Node::custom(name, node, backward)),
             value,
         }
     }
@@ -221,6 +246,14 @@ impl<B: PlainBackend, S: Strategy> AutodiffBackend for Autodiff<B, S> {
 impl<B: PlainBackend> Tracked<B> {
     fn constant(value: B::Primitive) -> Self {
         Tracked { value, node: None }
+    }
+
+    /// Where a backward pass starts: the node, and the gradient of the sum of the elements.
+    fn into_root(self) -> Result<(Arc<Node<B>>, Raw<B>), Error> {
+        let root = self.node.ok_or(Error::NotTracked {
+            op: "backward".into(),
+        })?;
+        Ok((root, Raw::<B>::new(self.value).full_like(1.0)?))
     }
 
     /// The node, if the tensor may be a leaf: it is one already, or nothing produced it.

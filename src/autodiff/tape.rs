@@ -1,15 +1,17 @@
 //! Nodes, and the walk back over them.
 
-use std::collections::{BinaryHeap, HashMap};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::{GradientSet, LeafId, Strategy, Tracked, rules};
+use super::rules::{self, Reads, Wanted};
+use super::{GradientSet, LeafId, Strategy, Tracked};
 use crate::backend::PlainBackend;
 use crate::collective::ParamId;
 use crate::error::Error;
-use crate::op::{self, HasMeta, Meta, Op};
+use crate::op::{HasMeta, Meta, Op};
 use crate::raw::Raw;
 
 /// What computed a tracked tensor.
@@ -19,18 +21,17 @@ pub(super) struct Node<B: PlainBackend> {
     kind: Kind<B>,
 }
 
+#[derive(Clone)]
+#[allow(clippy::large_enum_variant)] // Nearly every node is an `Op`, and lives in an `Arc` of its own.
 enum Kind<B: PlainBackend> {
     Leaf {
         id: LeafId,
         param: Option<ParamId>,
     },
-    Op {
-        op: Box<Op<Input<B>>>,
-        output: Output<B>,
-    },
+    Op(Recorded<B>),
     Custom {
         name: &'static str,
-        parents: Vec<Arc<Node<B>>>,
+        parent: Arc<Node<B>>,
         backward: Arc<Backward<B>>,
     },
     /// What is left of a node that has been walked over or is being dropped.
@@ -39,29 +40,44 @@ enum Kind<B: PlainBackend> {
 
 type Backward<B> = dyn Fn(Raw<B>) -> Result<Raw<B>, Error> + Send + Sync;
 
-/// An operand as the tape keeps it.
+/// An op that has run, as the tape keeps it.
+#[derive(Clone)]
+struct Recorded<B: PlainBackend> {
+    op: Op<()>,
+    /// The operands of `op`, in the order of [`Op::visit`].
+    inputs: SmallVec<[Input<B>; 2]>,
+    /// What the backward pass will ask for.
+    reads: Reads,
+    output: Output<B>,
+}
+
 #[derive(Clone)]
 struct Input<B: PlainBackend> {
-    meta: Meta,
-    /// The value, where the rule reads it or a recomputation needs it, unless `node` recomputes it.
-    value: Option<Raw<B>>,
+    known: Known<B>,
     node: Option<Arc<Node<B>>>,
 }
 
-/// The result as the tape keeps it.
+/// What the tape keeps of an operand.
+#[derive(Clone)]
+enum Known<B: PlainBackend> {
+    /// The value: the rule reads it, or a recomputation starts from it.
+    Value(Raw<B>),
+    /// Only this: nobody reads the value, or it is computed again.
+    Meta(Meta),
+}
+
 #[derive(Clone)]
 enum Output<B: PlainBackend> {
     Unread,
     Kept(Raw<B>),
-    Recomputed { read: bool },
+    /// Nothing is kept: the op runs again if anyone needs the result.
+    Recomputed,
 }
 
 /// A node whose op has not run yet.
 pub(super) struct Recording<B: PlainBackend> {
     order: u64,
-    op: Box<Op<Input<B>>>,
-    output: Output<B>,
-    keep_output: bool,
+    recorded: Recorded<B>,
 }
 
 impl<B: PlainBackend> Node<B> {
@@ -74,56 +90,58 @@ impl<B: PlainBackend> Node<B> {
 
     pub(super) fn custom(
         name: &'static str,
-        parents: Vec<Arc<Self>>,
+        parent: Arc<Self>,
         backward: impl Fn(Raw<B>) -> Result<Raw<B>, Error> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        let order = 1 + parents.iter().map(|parent| parent.order).max().unwrap_or(0);
         Arc::new(Node {
-            order,
+            order: parent.order + 1,
             kind: Kind::Custom {
                 name,
-                parents,
+                parent,
                 backward: Arc::new(backward),
             },
         })
     }
 
-    /// Takes down what the backward pass will need of an op that is about to run.
-    pub(super) fn record<S: Strategy>(op: &Op<Tracked<B>>) -> Recording<B> {
-        let reads = rules::reads(op);
-        let recompute = S::recomputes(op);
+    /// Takes down what the backward pass will need of an op, and hands back the op to run.
+    pub(super) fn record<S: Strategy>(op: Op<Tracked<B>>) -> (Recording<B>, Op<B::Primitive>) {
+        let reads = rules::reads(&op);
+        let recompute = S::recomputes(&op);
         let mut order = 0;
-        let mut position = 0;
-        let op = op.clone().map(|x| {
-            if let Some(node) = &x.node {
-                order = order.max(node.order + 1);
-            }
-            let wanted = recompute || reads.input(position);
-            position += 1;
-            let lazy = x.node.as_ref().is_some_and(|node| node.is_recomputed());
-            Input {
-                meta: x.value.meta(),
-                value: (wanted && !lazy).then(|| Raw::new(x.value)),
-                node: x.node,
-            }
+        let mut inputs = SmallVec::new();
+        let mut values = SmallVec::<[B::Primitive; 2]>::new();
+        let op = op.map(|Tracked { value, node }| {
+            let wanted = recompute || reads.input(inputs.len());
+            let lazy = node.as_ref().is_some_and(|node| node.recomputed().is_some());
+            let known = if wanted && !lazy {
+                Known::Value(Raw::new(value.clone()))
+            } else {
+                Known::Meta(value.meta())
+            };
+            order = order.max(node.as_ref().map_or(0, |node| node.order + 1));
+            inputs.push(Input { known, node });
+            values.push(value);
         });
+        let mut values = values.into_iter();
+        let to_run = op.clone().map(|()| values.next().expect("one per operand"));
         let output = if recompute {
-            Output::Recomputed { read: reads.output }
+            Output::Recomputed
         } else {
             Output::Unread
         };
-        Recording {
-            order,
-            op: Box::new(op),
+        let recorded = Recorded {
+            op,
+            inputs,
+            reads,
             output,
-            keep_output: reads.output && !recompute,
-        }
+        };
+        (Recording { order, recorded }, to_run)
     }
 
     pub(super) fn name(&self) -> &'static str {
         match &self.kind {
             Kind::Leaf { .. } => "leaf",
-            Kind::Op { op, .. } => op.name(),
+            Kind::Op(recorded) => recorded.op.name(),
             Kind::Custom { name, .. } => name,
             Kind::Spent => "spent",
         }
@@ -143,27 +161,25 @@ impl<B: PlainBackend> Node<B> {
         }
     }
 
-    fn is_recomputed(&self) -> bool {
-        matches!(
-            self.kind,
-            Kind::Op {
-                output: Output::Recomputed { .. },
-                ..
-            }
-        )
+    /// The op, if its result is computed again.
+    fn recomputed(&self) -> Option<&Recorded<B>> {
+        match &self.kind {
+            Kind::Op(recorded) if matches!(recorded.output, Output::Recomputed) => Some(recorded),
+            _ => None,
+        }
     }
 }
 
 impl<B: PlainBackend> Recording<B> {
-    pub(super) fn finish(self, value: &B::Primitive) -> Arc<Node<B>> {
-        let output = if self.keep_output {
-            Output::Kept(Raw::new(value.clone()))
-        } else {
-            self.output
-        };
+    /// The node, now that the op has run.
+    pub(super) fn finish(mut self, value: &B::Primitive) -> Arc<Node<B>> {
+        let output = &mut self.recorded.output;
+        if self.recorded.reads.output && matches!(output, Output::Unread) {
+            *output = Output::Kept(Raw::new(value.clone()));
+        }
         Arc::new(Node {
             order: self.order,
-            kind: Kind::Op { op: self.op, output },
+            kind: Kind::Op(self.recorded),
         })
     }
 }
@@ -171,140 +187,152 @@ impl<B: PlainBackend> Recording<B> {
 /// Long chains must not overflow the stack when they are dropped: nodes that nobody else holds are taken apart in a loop.
 impl<B: PlainBackend> Drop for Node<B> {
     fn drop(&mut self) {
-        let mut pending = SmallVec::<[Kind<B>; 4]>::new();
-        pending.push(std::mem::replace(&mut self.kind, Kind::Spent));
-        while let Some(kind) = pending.pop() {
-            kind.into_parents(|node| {
-                if let Some(mut node) = Arc::into_inner(node) {
-                    pending.push(std::mem::replace(&mut node.kind, Kind::Spent));
-                }
-            });
+        let mut pending = SmallVec::<[Arc<Node<B>>; 4]>::new();
+        self.take().into_parents(|parent| pending.push(parent));
+        while let Some(node) = pending.pop() {
+            if let Some(mut node) = Arc::into_inner(node) {
+                node.take().into_parents(|parent| pending.push(parent));
+            }
         }
+    }
+}
+
+impl<B: PlainBackend> Node<B> {
+    fn take(&mut self) -> Kind<B> {
+        std::mem::replace(&mut self.kind, Kind::Spent)
     }
 }
 
 impl<B: PlainBackend> Kind<B> {
+    fn parents(&self, mut f: impl FnMut(&Arc<Node<B>>)) {
+        match self {
+            Kind::Leaf { .. } | Kind::Spent => {}
+            Kind::Op(recorded) => recorded
+                .inputs
+                .iter()
+                .filter_map(|input| input.node.as_ref())
+                .for_each(f),
+            Kind::Custom { parent, .. } => f(parent),
+        }
+    }
+
     fn into_parents(self, mut f: impl FnMut(Arc<Node<B>>)) {
         match self {
             Kind::Leaf { .. } | Kind::Spent => {}
-            Kind::Op { op, .. } => {
-                op.map(|input| input.node.map(&mut f));
-            }
-            Kind::Custom { parents, .. } => parents.into_iter().for_each(f),
+            Kind::Op(recorded) => recorded
+                .inputs
+                .into_iter()
+                .filter_map(|input| input.node)
+                .for_each(f),
+            Kind::Custom { parent, .. } => f(parent),
         }
     }
 }
 
+/// Is told of each leaf once, as soon as its gradient is complete.
+pub type OnLeaf<'a, B> = dyn FnMut(LeafId, Option<&ParamId>, &Raw<B>) -> Result<(), Error> + 'a;
+
 /// Walks back from `root`, whose gradient is `seed`.
-pub(super) fn backward<B: PlainBackend>(root: Arc<Node<B>>, seed: Raw<B>) -> Result<GradientSet<B>, Error> {
-    let mut result = GradientSet::new(seed.device());
+///
+/// With the same graph, ops run in the same order: gradients are the same to the bit from run to run.
+pub(super) fn backward<B: PlainBackend>(
+    root: Arc<Node<B>>,
+    seed: Raw<B>,
+    on_leaf: Option<&mut OnLeaf<'_, B>>,
+) -> Result<GradientSet<B>, Error> {
     let mut walk = Walk {
         pending: BinaryHeap::new(),
         gradients: HashMap::new(),
+        entered: 0,
+        leaves: Leaves {
+            set: GradientSet::new(seed.device()),
+            watch: on_leaf.map(|on_leaf| Watch::new(&root, on_leaf)),
+        },
     };
     let mut values = Values(HashMap::new());
-    walk.add(root, seed)?;
+    walk.add(root, Some(seed))?;
     while let Some((node, grad)) = walk.next() {
         let key = Arc::as_ptr(&node);
         match take_kind(node) {
-            Kind::Leaf { id, param } => result.insert(id, param, grad)?,
-            Kind::Custom {
-                parents, backward, ..
-            } => {
-                let grad = backward(grad)?;
-                for parent in parents {
-                    walk.add(parent, grad.clone())?;
-                }
-            }
-            Kind::Op { op, output } => {
-                let reads_inputs = rules::reads(&*op);
-                let output = match output {
-                    Output::Kept(value) => Some(value),
-                    Output::Unread | Output::Recomputed { read: false } => None,
-                    Output::Recomputed { read: true } => Some(match values.0.remove(&key) {
-                        Some(value) => value,
-                        None => values.compute(&op)?,
-                    }),
-                };
-                values.0.remove(&key);
-                let mut parents = SmallVec::<[Option<Arc<Node<B>>>; 2]>::new();
-                let mut position = 0;
-                let op = op.try_map(|input| {
-                    let wanted = input.node.is_some();
-                    let value = if reads_inputs.input(position) {
-                        values.of(&input)?
-                    } else {
-                        None
-                    };
-                    position += 1;
+            Kind::Op(recorded) => {
+                let output = values.output(key, &recorded)?;
+                let mut parents = SmallVec::<[_; 2]>::new();
+                let mut operands = SmallVec::<[_; 2]>::new();
+                for (position, input) in recorded.inputs.into_iter().enumerate() {
+                    operands.push(rules::Value {
+                        value: match recorded.reads.input(position) {
+                            true => Some(values.input(&input)?),
+                            false => None,
+                        },
+                        wanted: input.node.is_some(),
+                        meta: input.known.into_meta(),
+                    });
                     parents.push(input.node);
-                    Ok::<_, Error>(rules::Value {
-                        meta: input.meta,
-                        value,
-                        wanted,
-                    })
-                })?;
+                }
+                let mut operands = operands.into_iter();
+                let op = recorded.op.map(|()| operands.next().expect("one per operand"));
                 let grads = rules::backward(op, output, grad)?;
                 for (parent, grad) in parents.into_iter().zip(grads) {
-                    if let (Some(parent), Some(grad)) = (parent, grad) {
+                    if let Some(parent) = parent {
                         walk.add(parent, grad)?;
                     }
                 }
             }
-            Kind::Spent => unreachable!("a node is walked over once"),
+            Kind::Custom { parent, backward, .. } => walk.add(parent, Some(backward(grad)?))?,
+            Kind::Leaf { .. } | Kind::Spent => {
+                unreachable!("leaves do not wait in line, and a node is walked over once")
+            }
         }
     }
-    Ok(result)
+    walk.leaves.finish()
+}
+
+/// Walks back from a tensor; see [`backward`].
+pub(super) fn backward_from<B: PlainBackend>(x: Tracked<B>, seed: Raw<B>) -> Result<GradientSet<B>, Error> {
+    match x.node {
+        Some(root) => backward(root, seed, None),
+        None => Ok(GradientSet::new(seed.device())),
+    }
 }
 
 /// Moves a node's contents out where nobody else holds it, so that buffers are freed as the walk passes.
 fn take_kind<B: PlainBackend>(node: Arc<Node<B>>) -> Kind<B> {
     match Arc::try_unwrap(node) {
-        Ok(mut node) => std::mem::replace(&mut node.kind, Kind::Spent),
+        Ok(mut node) => node.take(),
         Err(node) => node.kind.clone(),
     }
 }
 
-impl<B: PlainBackend> Clone for Kind<B> {
-    fn clone(&self) -> Self {
-        match self {
-            Kind::Leaf { id, param } => Kind::Leaf {
-                id: *id,
-                param: param.clone(),
-            },
-            Kind::Op { op, output } => Kind::Op {
-                op: op.clone(),
-                output: output.clone(),
-            },
-            Kind::Custom {
-                name,
-                parents,
-                backward,
-            } => Kind::Custom {
-                name,
-                parents: parents.clone(),
-                backward: backward.clone(),
-            },
-            Kind::Spent => Kind::Spent,
-        }
-    }
-}
-
 /// Nodes that have a gradient and await their turn.
-struct Walk<B: PlainBackend> {
+struct Walk<'a, B: PlainBackend> {
     pending: BinaryHeap<Pending<B>>,
     gradients: HashMap<*const Node<B>, Raw<B>>,
+    entered: u64,
+    leaves: Leaves<'a, B>,
 }
 
-struct Pending<B: PlainBackend>(Arc<Node<B>>);
+struct Pending<B: PlainBackend> {
+    node: Arc<Node<B>>,
+    /// Breaks ties, the same way every time.
+    entered: u64,
+}
 
-impl<B: PlainBackend> Walk<B> {
-    fn add(&mut self, node: Arc<Node<B>>, grad: Raw<B>) -> Result<(), Error> {
+impl<B: PlainBackend> Walk<'_, B> {
+    /// Adds to the gradient of a node; one of its consumers, which has none to give if `grad` is `None`, is done.
+    fn add(&mut self, node: Arc<Node<B>>, grad: Option<Raw<B>>) -> Result<(), Error> {
+        if let Kind::Leaf { id, param } = &node.kind {
+            return self.leaves.add(*id, param.as_ref(), grad);
+        }
+        let Some(grad) = grad else { return Ok(()) };
         let key = Arc::as_ptr(&node);
         let total = match self.gradients.remove(&key) {
             Some(other) => other.add(grad)?,
             None => {
-                self.pending.push(Pending(node));
+                self.entered += 1;
+                self.pending.push(Pending {
+                    node,
+                    entered: self.entered,
+                });
                 grad
             }
         };
@@ -313,22 +341,19 @@ impl<B: PlainBackend> Walk<B> {
     }
 
     fn next(&mut self) -> Option<(Arc<Node<B>>, Raw<B>)> {
-        let Pending(node) = self.pending.pop()?;
+        let Pending { node, .. } = self.pending.pop()?;
         let grad = self.gradients.remove(&Arc::as_ptr(&node));
         Some((node, grad.expect("a pending node has a gradient")))
     }
 }
 
 impl<B: PlainBackend> Ord for Pending<B> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0
-            .order
-            .cmp(&other.0.order)
-            .then_with(|| Arc::as_ptr(&self.0).cmp(&Arc::as_ptr(&other.0)))
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.node.order, self.entered).cmp(&(other.node.order, other.entered))
     }
 }
 impl<B: PlainBackend> PartialOrd for Pending<B> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
@@ -339,42 +364,122 @@ impl<B: PlainBackend> PartialEq for Pending<B> {
 }
 impl<B: PlainBackend> Eq for Pending<B> {}
 
-/// Values computed again, until the walk has passed the node that they belong to.
+/// The gradients of the leaves, and who watches them arrive.
+struct Leaves<'a, B: PlainBackend> {
+    set: GradientSet<B>,
+    watch: Option<Watch<'a, B>>,
+}
+
+struct Watch<'a, B: PlainBackend> {
+    on_leaf: &'a mut OnLeaf<'a, B>,
+    /// The leaves that are not complete, with how many operands they still are.
+    open: BTreeMap<LeafId, (usize, Option<ParamId>)>,
+}
+
+impl<'a, B: PlainBackend> Watch<'a, B> {
+    fn new(root: &Arc<Node<B>>, on_leaf: &'a mut OnLeaf<'_, B>) -> Self {
+        let mut open = BTreeMap::<LeafId, (usize, Option<ParamId>)>::new();
+        let mut seen = HashSet::new();
+        let mut stack = vec![];
+        let mut visit = |node: &Arc<Node<B>>, stack: &mut Vec<Arc<Node<B>>>| {
+            if let Kind::Leaf { id, param } = &node.kind {
+                let (consumers, known) = open.entry(*id).or_default();
+                *consumers += 1;
+                *known = known.take().or_else(|| param.clone());
+            } else if seen.insert(Arc::as_ptr(node)) {
+                stack.push(node.clone());
+            }
+        };
+        visit(root, &mut stack);
+        while let Some(node) = stack.pop() {
+            node.kind.parents(|parent| visit(parent, &mut stack));
+        }
+        Watch { on_leaf, open }
+    }
+}
+
+impl<B: PlainBackend> Leaves<'_, B> {
+    fn add(&mut self, id: LeafId, param: Option<&ParamId>, grad: Option<Raw<B>>) -> Result<(), Error> {
+        if let Some(grad) = grad {
+            self.set.insert(id, param.cloned(), grad)?;
+        }
+        let Some(watch) = &mut self.watch else {
+            return Ok(());
+        };
+        let (consumers, _) = watch.open.get_mut(&id).expect("every leaf was counted");
+        *consumers -= 1;
+        if *consumers == 0 {
+            self.complete(id)?;
+        }
+        Ok(())
+    }
+
+    fn complete(&mut self, id: LeafId) -> Result<(), Error> {
+        let Some(watch) = &mut self.watch else {
+            return Ok(());
+        };
+        match (watch.open.remove(&id), self.set.by_leaf.get(&id)) {
+            (Some((_, param)), Some(grad)) => (watch.on_leaf)(id, param.as_ref(), &Raw::new(grad.clone())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Leaves still open have consumers that no gradient came by.
+    fn finish(mut self) -> Result<GradientSet<B>, Error> {
+        let open = self.watch.iter().flat_map(|watch| watch.open.keys().copied());
+        for id in open.collect::<Vec<_>>() {
+            self.complete(id)?;
+        }
+        Ok(self.set)
+    }
+}
+
+/// Values computed again. Each stays until the walk has passed its node, or, if no rule will read it, until its only
+/// consumer has been computed.
 struct Values<B: PlainBackend>(HashMap<*const Node<B>, Raw<B>>);
 
 impl<B: PlainBackend> Values<B> {
-    /// The value of an input that the tape can provide.
-    fn of(&mut self, input: &Input<B>) -> Result<Option<Raw<B>>, Error> {
-        if input.value.is_some() {
-            return Ok(input.value.clone());
+    /// The result of an op that the walk has come to, if its rule reads it.
+    fn output(&mut self, key: *const Node<B>, recorded: &Recorded<B>) -> Result<Option<Raw<B>>, Error> {
+        let known = self.0.remove(&key);
+        if !recorded.reads.output {
+            return Ok(None);
         }
-        let Some(node) = &input.node else { return Ok(None) };
-        self.recompute(node)?;
-        Ok(self.0.get(&Arc::as_ptr(node)).cloned())
+        match (&recorded.output, known) {
+            (Output::Kept(value), _) => Ok(Some(value.clone())),
+            (_, Some(value)) => Ok(Some(value)),
+            (_, None) => {
+                for node in recorded.inputs.iter().filter_map(Input::lazy) {
+                    self.compute(node)?;
+                }
+                self.run(recorded).map(Some)
+            }
+        }
+    }
+
+    /// The value of an operand whose rule reads it.
+    fn input(&mut self, input: &Input<B>) -> Result<Raw<B>, Error> {
+        if let Some(node) = input.lazy() {
+            self.compute(node)?;
+        }
+        Ok(self.at_hand(input, false))
     }
 
     /// Computes the value of a node and of those it needs, without recursion.
-    fn recompute(&mut self, node: &Arc<Node<B>>) -> Result<(), Error> {
-        let mut stack = vec![node.clone()];
-        while let Some(node) = stack.last().cloned() {
-            let key = Arc::as_ptr(&node);
+    fn compute(&mut self, node: &Arc<Node<B>>) -> Result<(), Error> {
+        let mut stack = vec![node];
+        while let Some(&node) = stack.last() {
+            let key = Arc::as_ptr(node);
             if self.0.contains_key(&key) {
                 stack.pop();
                 continue;
             }
-            let Kind::Op { op, .. } = &node.kind else {
-                unreachable!("only ops are recomputed")
-            };
+            let recorded = node.recomputed().expect("only recomputed nodes are lazy");
             let before = stack.len();
-            op.visit(|input| {
-                if let (None, Some(parent)) = (&input.value, &input.node)
-                    && !self.0.contains_key(&Arc::as_ptr(parent))
-                {
-                    stack.push(parent.clone());
-                }
-            });
+            let lazy = recorded.inputs.iter().filter_map(Input::lazy);
+            stack.extend(lazy.filter(|node| !self.0.contains_key(&Arc::as_ptr(node))));
             if stack.len() == before {
-                let value = self.compute(op)?;
+                let value = self.run(recorded)?;
                 self.0.insert(key, value);
                 stack.pop();
             }
@@ -382,35 +487,58 @@ impl<B: PlainBackend> Values<B> {
         Ok(())
     }
 
-    /// Computes an op whose inputs are at hand.
-    fn compute(&mut self, op: &Op<Input<B>>) -> Result<Raw<B>, Error> {
-        let op = op.clone().try_map(|input| {
-            let value = self.of(&input)?;
-            Ok::<_, Error>(
-                value
-                    .expect("the tape keeps what it recomputes from")
-                    .into_primitive(),
-            )
-        })?;
-        op::run::<B>(op).map(Raw::new)
+    /// Runs an op whose operands are at hand.
+    fn run(&mut self, recorded: &Recorded<B>) -> Result<Raw<B>, Error> {
+        let mut inputs = recorded.inputs.iter().enumerate();
+        let op = recorded.op.clone().map(|()| {
+            let (position, input) = inputs.next().expect("one per operand");
+            self.at_hand(input, !recorded.reads.input(position))
+        });
+        Raw::run(op)
+    }
+
+    /// The value of an operand; it leaves the store if this was the last use: its consumer does not read it in its rule
+    /// (`unread`), nor does anyone else.
+    fn at_hand(&mut self, input: &Input<B>, unread: bool) -> Raw<B> {
+        let value = match (&input.known, &input.node) {
+            (Known::Value(value), _) => Some(value.clone()),
+            (Known::Meta(_), Some(node)) => {
+                let key = Arc::as_ptr(node);
+                let last = unread
+                    && Arc::strong_count(node) == 1
+                    && node.recomputed().is_some_and(|recorded| !recorded.reads.output);
+                if last {
+                    self.0.remove(&key)
+                } else {
+                    self.0.get(&key).cloned()
+                }
+            }
+            (Known::Meta(_), None) => None,
+        };
+        value.expect("the tape keeps what rules read and what it recomputes from")
     }
 }
 
-impl<B: PlainBackend> HasMeta for Input<B> {
-    fn shape(&self) -> &crate::shape::Shape {
-        &self.meta.shape
-    }
-    fn dtype(&self) -> crate::element::DType {
-        self.meta.dtype
+impl<B: PlainBackend> Input<B> {
+    /// The node that computes this operand again, if its value is not kept here.
+    fn lazy(&self) -> Option<&Arc<Node<B>>> {
+        match self.known {
+            Known::Value(_) => None,
+            Known::Meta(_) => self.node.as_ref().filter(|node| node.recomputed().is_some()),
+        }
     }
 }
 
-impl<B: PlainBackend> rules::Wanted for Input<B> {
-    fn wanted(&self) -> bool {
-        self.node.is_some()
+impl<B: PlainBackend> Known<B> {
+    fn into_meta(self) -> Meta {
+        match self {
+            Known::Value(value) => value.meta(),
+            Known::Meta(meta) => meta,
+        }
     }
 }
-impl<B: PlainBackend> rules::Wanted for Tracked<B> {
+
+impl<B: PlainBackend> Wanted for Tracked<B> {
     fn wanted(&self) -> bool {
         self.node.is_some()
     }

@@ -50,6 +50,9 @@ pub trait Backend:
     /// `Local`, `Collective` or `Unproven`.
     type Reach: Reach<Self::Plain>;
 
+    /// Whether models on this backend are there to be trained: it decides what dropout and batch normalisation do.
+    const TRAINS: bool = false;
+
     /// The name of the backend, as error messages give it.
     fn name(device: &Self::Device) -> Name;
 
@@ -87,6 +90,17 @@ pub trait Backend:
     /// # Errors
     /// If a device fails.
     fn to_device(x: Self::Primitive, device: &Self::Device) -> Result<Self::Primitive, Error>;
+
+    /// `value` as a parameter of a model. A backend that records gradients makes it a leaf: the leaf that it is already,
+    /// else the one that `old` was, whose value it takes over, else a new one.
+    fn parameter(value: Self::Primitive, _old: Option<&Self::Primitive>) -> Self::Primitive {
+        value
+    }
+
+    /// The tensor without its history, where the backend records one.
+    fn detach(x: Self::Primitive) -> Self::Primitive {
+        x
+    }
 
     /// Waits until everything asked of the device is done.
     ///

@@ -1,9 +1,9 @@
 //! How far a backend reaches: alone, or into a group of replicas. Each marker carries its own evidence, so that a
 //! backend can neither claim what it has no operations for, nor have operations that it does not claim.
 
-use crate::autodiff::GradientSet;
+use crate::autodiff::{GradientSet, OnLeaf};
 use crate::backend::{Backend, PlainBackend};
-use crate::collective::CollectiveBackend;
+use crate::collective::{CollectiveBackend, GradientReduction};
 use crate::error::Error;
 
 /// A backend that works alone.
@@ -33,14 +33,28 @@ pub trait Reach<B: ?Sized>: Sized {
     ///
     /// # Errors
     /// If the group fails.
-    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    fn sync(gradients: GradientSet<B>, reduction: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend;
+
+    /// Runs a backward pass and synchronises its gradients (their mean), on the way where the backend can.
+    ///
+    /// # Errors
+    /// If the pass or the group fails.
+    fn backward_synced(
+        _device: &B::Device,
+        backward: impl FnOnce(Option<&mut OnLeaf<'_, B>>) -> Result<GradientSet<B>, Error>,
+    ) -> Result<GradientSet<B>, Error>
+    where
+        B: PlainBackend,
+    {
+        Self::sync(backward(None)?, GradientReduction::Mean)
+    }
 }
 
 impl<B: Backend<Reach = Local>> Reach<B> for Local {
     type AfterBackward = Synced;
-    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    fn sync(gradients: GradientSet<B>, _: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend,
     {
@@ -50,21 +64,30 @@ impl<B: Backend<Reach = Local>> Reach<B> for Local {
 
 impl<B: CollectiveBackend> Reach<B> for Collective {
     type AfterBackward = Unsynced;
-    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    fn sync(gradients: GradientSet<B>, reduction: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend,
     {
-        crate::collective::sync_gradients(gradients)
+        crate::collective::sync_gradients(gradients, reduction)
+    }
+    fn backward_synced(
+        device: &B::Device,
+        backward: impl FnOnce(Option<&mut OnLeaf<'_, B>>) -> Result<GradientSet<B>, Error>,
+    ) -> Result<GradientSet<B>, Error>
+    where
+        B: PlainBackend,
+    {
+        crate::collective::backward_synced(device, |on_leaf| backward(Some(on_leaf)))
     }
 }
 
 impl<B: DynBackend> Reach<B> for Unproven {
     type AfterBackward = Unsynced;
-    fn sync(gradients: GradientSet<B>) -> Result<GradientSet<B>, Error>
+    fn sync(gradients: GradientSet<B>, reduction: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend,
     {
-        B::sync_gradients(gradients)
+        B::sync_gradients(gradients, reduction)
     }
 }
 
@@ -74,7 +97,10 @@ pub trait DynBackend: Backend<Reach = Unproven> {
     ///
     /// # Errors
     /// If the group fails.
-    fn sync_gradients(gradients: GradientSet<Self>) -> Result<GradientSet<Self>, Error>
+    fn sync_gradients(
+        gradients: GradientSet<Self>,
+        reduction: GradientReduction,
+    ) -> Result<GradientSet<Self>, Error>
     where
         Self: PlainBackend;
 }

@@ -52,7 +52,7 @@ impl<T> FusedOp<T> {
         }
     }
 
-    pub(super) fn try_map<U, X>(self, f: &mut impl FnMut(T) -> Result<U, X>) -> Result<FusedOp<U>, X> {
+    pub(crate) fn try_map<U, X>(self, f: &mut impl FnMut(T) -> Result<U, X>) -> Result<FusedOp<U>, X> {
         Ok(match self {
             FusedOp::Softmax { x, axis } => FusedOp::Softmax { x: f(x)?, axis },
             FusedOp::LogSoftmax { x, axis } => FusedOp::LogSoftmax { x: f(x)?, axis },

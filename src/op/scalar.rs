@@ -32,6 +32,8 @@ pub fn unary_float(op: UnaryOp, x: f64) -> f64 {
         UnaryOp::Cosh => x.cosh(),
         UnaryOp::Tanh => x.tanh(),
         UnaryOp::Asinh => libm::asinh(x),
+        // `libm` gives numbers below 1, where there are none.
+        UnaryOp::Acosh if x < 1.0 => f64::NAN,
         UnaryOp::Acosh => libm::acosh(x),
         UnaryOp::Atanh => libm::atanh(x),
         UnaryOp::Erf => libm::erf(x),

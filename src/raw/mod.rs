@@ -11,6 +11,7 @@ use crate::op::{self, Arg, HasMeta, Op};
 use crate::shape::Shape;
 
 mod activation;
+mod collective;
 mod create;
 mod elementwise;
 mod index;

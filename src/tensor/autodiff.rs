@@ -1,15 +1,110 @@
-//! Gradients and collectives, where the backend has them.
+//! Gradients, where the backend records them. The bounds stand on the methods: there an unmet one gives this crate's own
+//! message.
 
 use super::{Tensor, ok};
 use crate::autodiff::{AfterBackward, AutodiffBackend, Gradients};
 use crate::backend::Backend;
-use crate::collective::{CollectiveBackend, ParamId};
+use crate::collective::{self, CollectiveBackend, ParamId};
 use crate::element::{Element, FloatElement};
 use crate::error::Error;
 use crate::raw::Raw;
 
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
-    /// The gradients of the sum of this tensor with respect to every leaf that it was computed from.
+    /// Makes this tensor a leaf: what is computed from it is tracked, and `backward` gives its gradient. A leaf stays the
+    /// leaf it is.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device).require_grad();
+    /// assert!((x.clone() * 2.0).is_require_grad());
+    /// ```
+    ///
+    /// # Panics
+    /// If an op produced it from another leaf; `detach` first.
+    #[track_caller]
+    pub fn require_grad(self) -> Self
+    where
+        B: AutodiffBackend,
+        E: FloatElement,
+    {
+        ok(self.try_require_grad())
+    }
+
+    /// [`Tensor::require_grad`], with what went wrong as a value.
+    ///
+    /// # Errors
+    /// If an op produced it from another leaf.
+    pub fn try_require_grad(self) -> Result<Self, Error>
+    where
+        B: AutodiffBackend,
+        E: FloatElement,
+    {
+        B::require_grad(self.into_primitive()).map(Self::from_primitive)
+    }
+
+    /// Whether the tensor is tracked: it is a leaf, or was computed from one.
+    pub fn is_require_grad(&self) -> bool
+    where
+        B: AutodiffBackend,
+        E: FloatElement,
+    {
+        B::is_tracked(self.raw().primitive())
+    }
+
+    /// The same values, untracked: no gradient flows back through them.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([3.0], &device).require_grad();
+    /// let gradients = (x.clone() * x.clone().detach()).backward();
+    /// assert_eq!(x.grad(&gradients).unwrap().into_vec()?, [3.0]); // not 6
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    pub fn detach(self) -> Self
+    where
+        B: AutodiffBackend,
+    {
+        Self::from_primitive(B::from_inner(B::inner(self.into_primitive())))
+    }
+
+    /// The values on the plain backend, which records nothing: code on them needs no `no_grad`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &device).require_grad();
+    /// let step: Tensor<Flex, 1> = x.inner() - 0.1;
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_inner(step).require_grad();
+    /// # let _ = x;
+    /// ```
+    pub fn inner(self) -> Tensor<B::Plain, D, E>
+    where
+        B: AutodiffBackend,
+    {
+        Tensor::from_primitive(B::inner(self.into_primitive()))
+    }
+
+    /// A tensor of the plain backend, untracked.
+    pub fn from_inner(inner: Tensor<B::Plain, D, E>) -> Self
+    where
+        B: AutodiffBackend,
+    {
+        Self::from_primitive(B::from_inner(inner.into_primitive()))
+    }
+
+    /// The gradients of the sum of this tensor's elements with respect to every leaf that it was computed from. The
+    /// buffers that the graph kept are freed on the way, where no other tensor needs them.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device).require_grad();
+    /// let gradients = (x.clone() * x.clone()).sum().backward();
+    /// assert_eq!(x.grad(&gradients).unwrap().into_vec()?, [2.0, 4.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If it was computed from no leaf; [`Tensor::try_backward`] returns that.
@@ -31,59 +126,88 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         B: AutodiffBackend,
         E: FloatElement,
     {
-        B::backward(self.into_raw().into_primitive()).map(Gradients::from_set)
+        B::backward(self.into_primitive()).map(Gradients::from_set)
     }
 
-    /// The gradient of this leaf, if the backward pass came by it.
+    /// The gradient of this leaf; `None` if the tensor is no leaf, or the backward pass did not come by it.
     pub fn grad<S>(&self, gradients: &Gradients<B::Plain, S>) -> Option<Tensor<B::Plain, D, E>>
     where
         B: AutodiffBackend,
         E: FloatElement,
     {
         let leaf = B::leaf(self.raw().primitive())?;
-        let grad = gradients.set.by_leaf.get(&leaf)?.clone();
-        Some(Tensor::of(Ok(Raw::new(grad))))
+        gradients.set.get(leaf).cloned().map(Tensor::from_primitive)
     }
 
-    /// Makes this tensor a leaf, whose gradient `backward` computes.
+    /// Takes the gradient of this leaf out, so that its buffer can be reused.
     ///
-    /// # Panics
-    /// If an op produced it from another leaf.
-    #[track_caller]
-    pub fn require_grad(self) -> Self
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device).require_grad();
+    /// let mut gradients = x.clone().exp().backward();
+    /// assert!(x.grad_remove(&mut gradients).is_some());
+    /// assert!(x.grad_remove(&mut gradients).is_none());
+    /// ```
+    pub fn grad_remove<S>(&self, gradients: &mut Gradients<B::Plain, S>) -> Option<Tensor<B::Plain, D, E>>
     where
         B: AutodiffBackend,
         E: FloatElement,
     {
-        Self::of(B::require_grad(self.into_raw().into_primitive()).map(Raw::new))
+        let leaf = B::leaf(self.raw().primitive())?;
+        gradients.set.remove(leaf).map(Tensor::from_primitive)
     }
 
-    /// The value on the plain backend, without history.
-    pub fn inner(self) -> Tensor<B::Plain, D, E>
-    where
-        B: AutodiffBackend,
-    {
-        Tensor::of(Ok(Raw::new(B::inner(self.into_raw().into_primitive()))))
-    }
-
-    /// A value of the plain backend, untracked.
-    pub fn from_inner(inner: Tensor<B::Plain, D, E>) -> Self
-    where
-        B: AutodiffBackend,
-    {
-        Self::of(Ok(Raw::new(B::from_inner(inner.into_raw().into_primitive()))))
-    }
-
-    /// Marks this leaf as a parameter that the device's group trains together.
+    /// Marks this tensor, a leaf from now on, as a parameter that the device's group trains together: `sync` makes its
+    /// gradient the same on every member.
     ///
     /// # Panics
-    /// If an op produced it.
+    /// If an op produced it, or another live tensor of another shape has this name;
+    /// [`Tensor::try_set_distributed_params`] returns that.
     #[track_caller]
     pub fn set_distributed_params(self, id: impl Into<ParamId>) -> Self
     where
         B: AutodiffBackend + CollectiveBackend,
         E: FloatElement,
     {
-        Self::of(B::set_param(self.into_raw().into_primitive(), id.into()).map(Raw::new))
+        ok(self.try_set_distributed_params(id))
+    }
+
+    /// [`Tensor::set_distributed_params`], with what went wrong as a value.
+    ///
+    /// # Errors
+    /// If an op produced it, or another live tensor of another shape has this name.
+    pub fn try_set_distributed_params(self, id: impl Into<ParamId>) -> Result<Self, Error>
+    where
+        B: AutodiffBackend + CollectiveBackend,
+        E: FloatElement,
+    {
+        collective::distribute::<B>(self.into_primitive(), &id.into()).map(Self::from_primitive)
+    }
+
+    /// The parameter that this leaf was marked as by [`Tensor::set_distributed_params`].
+    pub fn distributed_params(&self) -> Option<ParamId>
+    where
+        B: AutodiffBackend + CollectiveBackend,
+        E: FloatElement,
+    {
+        B::param(self.raw().primitive()).cloned()
+    }
+
+    /// Whether this leaf was marked by [`Tensor::set_distributed_params`].
+    pub fn is_distributed(&self) -> bool
+    where
+        B: AutodiffBackend + CollectiveBackend,
+        E: FloatElement,
+    {
+        B::param(self.raw().primitive()).is_some()
+    }
+
+    fn into_primitive(self) -> B::Primitive {
+        self.into_raw().into_primitive()
+    }
+
+    fn from_primitive(primitive: B::Primitive) -> Self {
+        Self::of(Ok(Raw::new(primitive)))
     }
 }

@@ -11,6 +11,7 @@ use crate::shape::Shape;
 
 pub mod activation;
 mod autodiff;
+mod collective;
 mod compare;
 mod create;
 mod dim;

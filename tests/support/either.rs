@@ -5,8 +5,8 @@ use keyway::backend::{Backend, BackendTypes, DynBackend};
 use keyway::op::random::KeySource;
 use keyway::op::{CreateOp, HasMeta, Meta, Op};
 use keyway::{
-    DType, Device, Element, Error, Flex, Mesh, Name, PlainBackend, Readable, Shape, Supports, TensorData,
-    Unproven,
+    DType, Device, Element, Error, Flex, GradientReduction, Mesh, Name, PlainBackend, Readable, Shape,
+    Supports, TensorData, Unproven,
 };
 
 type One = Flex;
@@ -155,12 +155,15 @@ impl Readable for Either {
 }
 
 impl DynBackend for Either {
-    fn sync_gradients(gradients: GradientSet<Self>) -> Result<GradientSet<Self>, Error> {
+    fn sync_gradients(
+        gradients: GradientSet<Self>,
+        reduction: GradientReduction,
+    ) -> Result<GradientSet<Self>, Error> {
         match gradients.device().clone() {
             EitherDevice::One(_) => Ok(gradients),
             EitherDevice::Other(device) => {
                 let gradients = gradients.try_map::<Other>(device.clone(), |x| other(x, "sync"))?;
-                let gradients = keyway::collective::sync_gradients(gradients)?;
+                let gradients = keyway::collective::sync_gradients(gradients, reduction)?;
                 gradients.try_map(EitherDevice::Other(device), |x| Ok(EitherTensor::Other(x)))
             }
         }

@@ -2,11 +2,11 @@
 
 use gemm_common::Parallelism;
 
-use super::number::Number;
+use super::elementwise::Real;
+use crate::element::Element;
 
 /// A float type that `gemm` has a kernel for.
-pub(super) trait Real: Number + num_traits::Float {
-    #[doc(hidden)]
+pub(super) trait Gemm: Element + Real {
     const KERNEL: fn() -> Kernel<Self>;
 }
 
@@ -34,10 +34,10 @@ type Kernel<T> = unsafe fn(
     Parallelism,
 );
 
-impl Real for f32 {
+impl Gemm for f32 {
     const KERNEL: fn() -> Kernel<f32> = || gemm_f32::gemm::f32::get_gemm_fn();
 }
-impl Real for f64 {
+impl Gemm for f64 {
     const KERNEL: fn() -> Kernel<f64> = || gemm_f64::gemm::f64::get_gemm_fn();
 }
 
@@ -88,7 +88,7 @@ impl<'a, T> Matrix<'a, T> {
 ///
 /// # Panics
 /// If a matrix reaches out of its buffer.
-pub(super) fn gemm<T: Real>(
+pub(super) fn gemm<T: Gemm>(
     out: &mut [T],
     stride: usize,
     [m, k, n]: [usize; 3],
@@ -127,7 +127,7 @@ pub(super) fn gemm<T: Real>(
     } else {
         Parallelism::None
     };
-    let (alpha, beta) = (if add { T::one() } else { T::zero() }, T::one());
+    let (alpha, beta) = (if add { T::ONE } else { T::ZERO }, T::ONE);
     // The kernels write columns, so this computes the transpose of the result: the operands change places, and each
     // row stride stands for a column stride.
     // SAFETY: the asserts above show that every element which the sizes and strides reach lies in its slice, that the

@@ -18,12 +18,16 @@ mod index;
 mod matmul;
 mod movement;
 mod number;
+mod parallel;
 mod pool;
 mod reduce;
+mod simd;
 mod sort;
+mod source;
 mod storage;
 #[cfg(test)]
 mod testing;
+mod windows;
 
 pub use storage::{FlexDevice, FlexTensor};
 

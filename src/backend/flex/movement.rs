@@ -9,9 +9,8 @@ use crate::op::{HasMeta, Meta, MoveOp, PadMode, SliceRange};
 use crate::shape::Shape;
 use crate::with_dtype;
 
-/// From how many elements on a copy is shared out to threads: below, one core saturates its caches sooner than a
-/// second one wakes up (measured with 2 cores).
-const PARALLEL_COPY: usize = 1 << 17;
+/// From how many elements on a copy is shared out to threads: as for additions, which move as much.
+const PARALLEL_COPY: usize = super::parallel::PARALLEL;
 
 pub(super) fn movement(op: MoveOp, x: FlexTensor, meta: &Meta) -> FlexTensor {
     let shape = meta.shape.clone();
@@ -369,7 +368,7 @@ mod tests {
         let back = |start, end, step| data(numbered(&[10])?.slice(&[SliceRange { start, end, step }])?);
         assert_eq!(back(0, 10, -3)?, [9.0, 6.0, 3.0, 0.0]);
         assert_eq!(back(2, 9, -3)?, [8.0, 5.0, 2.0]);
-        assert_eq!(back(4, 4, -1)?, []);
+        assert!(back(4, 4, -1)?.is_empty());
         assert_eq!(back(4, 5, isize::MIN)?, [4.0]);
         Ok(())
     }

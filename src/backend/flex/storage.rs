@@ -124,10 +124,6 @@ impl FlexTensor {
         FlexTensor { layout, ..self }
     }
 
-    pub(super) fn buffer(&self) -> &Buffer {
-        &self.buffer
-    }
-
     /// The whole buffer, of which the view takes some elements.
     ///
     /// # Panics
@@ -171,6 +167,26 @@ impl FlexTensor {
                 device,
             }),
         }
+    }
+
+    /// The elements, where nobody else holds the buffer and the view takes all of it in order.
+    pub(super) fn unique_mut<E: Element>(&mut self) -> Option<&mut [E]> {
+        if !self.layout.is_contiguous() {
+            return None;
+        }
+        let len = self.layout.shape.num_elements();
+        let values = E::slice_mut(Arc::get_mut(&mut self.buffer)?)?;
+        (values.len() == len).then_some(values)
+    }
+
+    /// A tensor of this shape, on this device.
+    pub(super) fn like<E: Element>(&self, values: Vec<E>) -> Self {
+        self.like_shape(values, &self.layout.shape)
+    }
+
+    /// A tensor on this device.
+    pub(super) fn like_shape<E: Element>(&self, values: Vec<E>, shape: &Shape) -> Self {
+        Self::from_vec(values, shape.clone(), self.device.clone())
     }
 
     /// The elements in row-major order.

@@ -1,6 +1,5 @@
 //! Tensors for the tests of this backend.
 
-use crate::op::HasMeta;
 use crate::raw::Raw;
 use crate::{DType, Error, Flex, TensorData};
 

@@ -1,7 +1,7 @@
 //! What the number types have in common. Integers wrap; half types are not among them, they compute as `f32`.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2};
 use num_traits::{CheckedRem, Float, PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingSub};
 
 use super::storage::Held;
@@ -35,6 +35,15 @@ pub(super) trait Number: Held {
         } else {
             other
         }
+    }
+}
+
+/// The matrix without strides of 0, with which the product of `ndarray` 0.17 leaves terms out.
+fn unstretched<T: Clone>(x: ArrayView2<'_, T>) -> CowArray<'_, T, Ix2> {
+    if x.strides().contains(&0) {
+        CowArray::from(x.as_standard_layout().into_owned())
+    } else {
+        CowArray::from(x)
     }
 }
 
@@ -74,7 +83,7 @@ macro_rules! real {
                 $T::is_nan(self)
             }
             fn add_product(a: ArrayView2<Self>, b: ArrayView2<Self>, mut c: ArrayViewMut2<Self>) {
-                general_mat_mul(1.0, &a, &b, 1.0, &mut c);
+                general_mat_mul(1.0, &unstretched(a), &unstretched(b), 1.0, &mut c);
             }
         }
 
@@ -87,7 +96,8 @@ macro_rules! real {
                 libm::$asinh(self)
             }
             fn acosh(self) -> Self {
-                libm::$acosh(self)
+                // `libm` gives numbers below 1, where there are none.
+                if self < 1.0 { $T::NAN } else { libm::$acosh(self) }
             }
             fn atanh(self) -> Self {
                 libm::$atanh(self)

@@ -1,0 +1,73 @@
+//! Half types: stored in 16 bits, computed in `f32`.
+
+use half::slice::HalfFloatSliceExt;
+use half::{bf16, f16};
+
+use crate::element::Element;
+
+/// A 16-bit float.
+pub(in super::super) trait Half: Element {
+    /// This value, exactly.
+    fn to_f32(self) -> f32;
+    /// The nearest value.
+    fn from_f32(value: f32) -> Self;
+    /// Each value as `f32`, exactly. Both are equally long.
+    fn widen(values: &[Self], wide: &mut [f32]);
+    /// Each value rounded. Both are equally long.
+    fn narrow(wide: &[f32], values: &mut [Self]);
+}
+
+macro_rules! half {
+    ($($T:ty),*) => { $(
+        impl Half for $T {
+            fn to_f32(self) -> f32 {
+                <$T>::to_f32(self)
+            }
+            fn from_f32(value: f32) -> Self {
+                <$T>::from_f32(value)
+            }
+            fn widen(values: &[Self], wide: &mut [f32]) {
+                values.convert_to_f32_slice(wide);
+            }
+            fn narrow(wide: &[f32], values: &mut [Self]) {
+                values.convert_from_f32_slice(wide);
+            }
+        }
+    )* };
+}
+half!(f16, bf16);
+
+/// A block of values in both forms.
+pub(in super::super) struct Block<H> {
+    narrow: Vec<H>,
+    wide: Vec<f32>,
+}
+
+impl<H: Half> Block<H> {
+    pub(in super::super) fn new() -> Self {
+        Block {
+            narrow: Vec::new(),
+            wide: Vec::new(),
+        }
+    }
+
+    /// Fills the block.
+    pub(in super::super) fn widen(&mut self, values: &[H]) -> &mut [f32] {
+        if self.wide.len() < values.len() {
+            self.wide.resize(values.len(), 0.0);
+        }
+        let wide = &mut self.wide[..values.len()];
+        H::widen(values, wide);
+        wide
+    }
+
+    /// The first `len` values of the block, rounded.
+    pub(in super::super) fn narrow(&mut self, len: usize) -> &[H] {
+        if self.narrow.len() < len {
+            self.narrow.resize(len, H::default());
+        }
+        let narrow = &mut self.narrow[..len];
+        H::narrow(&self.wide[..len], narrow);
+        narrow
+    }
+}

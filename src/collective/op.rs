@@ -1,0 +1,151 @@
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::element::DType;
+use crate::error::Error;
+use crate::op::{HasMeta, Meta};
+
+/// How the members' values become one, element by element in the order of ranks: every member gets the same bits, on
+/// every run. Half types accumulate in `f32`, integers wrap, NaN propagates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ReduceKind {
+    /// The sum.
+    Sum,
+    /// The sum divided by the number of members; for float types.
+    Mean,
+    /// The greatest.
+    Max,
+    /// The least.
+    Min,
+    /// The product.
+    Prod,
+}
+
+/// An operation of a group on one tensor of each member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CollectiveOp {
+    /// Every member gets the reduction.
+    AllReduce(ReduceKind),
+    /// Every member gets the tensor of one.
+    Broadcast {
+        /// The rank of that one.
+        root: usize,
+    },
+    /// Every member gets all tensors, concatenated along an axis in the order of ranks.
+    AllGather {
+        /// The axis.
+        axis: usize,
+    },
+    /// Every member gets its part of the reduction: the axis is cut into as many equal parts as there are members.
+    ReduceScatter {
+        /// How to reduce.
+        kind: ReduceKind,
+        /// The axis that is cut.
+        axis: usize,
+    },
+}
+
+impl ReduceKind {
+    /// The name, as error messages give it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReduceKind::Sum => "sum",
+            ReduceKind::Mean => "mean",
+            ReduceKind::Max => "max",
+            ReduceKind::Min => "min",
+            ReduceKind::Prod => "prod",
+        }
+    }
+
+    pub(super) fn takes(self, op: &'static str, dtype: DType) -> Result<(), Error> {
+        match (self, dtype) {
+            (_, DType::Bool) => Err(Error::dtype(op, dtype, "a number type")),
+            (ReduceKind::Mean, dtype) if !dtype.is_float() => {
+                Err(Error::dtype(op, dtype, "a float type for a mean"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl CollectiveOp {
+    /// The name, as error messages give it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CollectiveOp::AllReduce(_) => "all_reduce",
+            CollectiveOp::Broadcast { .. } => "broadcast",
+            CollectiveOp::AllGather { .. } => "all_gather",
+            CollectiveOp::ReduceScatter { .. } => "reduce_scatter",
+        }
+    }
+
+    /// The name with the arguments in which members must agree.
+    pub(super) fn describe(self) -> Cow<'static, str> {
+        match self {
+            CollectiveOp::AllReduce(kind) => format!("all_reduce({})", kind.name()).into(),
+            CollectiveOp::Broadcast { root } => format!("broadcast(root {root})").into(),
+            CollectiveOp::AllGather { axis } => format!("all_gather(axis {axis})").into(),
+            CollectiveOp::ReduceScatter { kind, axis } => {
+                format!("reduce_scatter({}, axis {axis})", kind.name()).into()
+            }
+        }
+    }
+
+    /// The shape and the element type of the result in a group of `size` members.
+    ///
+    /// # Errors
+    /// If the root is no member, the axis is none of the tensor's or cannot be cut, or the reduction does not take the
+    /// element type.
+    pub fn infer<T: HasMeta>(self, x: &T, size: usize) -> Result<Meta, Error> {
+        let op = self.name();
+        let axis_of = |axis: usize| {
+            x.shape().get(axis).copied().ok_or_else(|| {
+                Error::argument(
+                    op,
+                    format!("axis {axis} of a tensor of rank {}", x.shape().rank()),
+                )
+            })
+        };
+        let shape = match self {
+            CollectiveOp::AllReduce(kind) => {
+                kind.takes(op, x.dtype())?;
+                x.shape().clone()
+            }
+            CollectiveOp::Broadcast { root } if root >= size => {
+                let message = format!("rank {root} is not in the group of {size}");
+                return Err(Error::argument(op, message));
+            }
+            CollectiveOp::Broadcast { .. } => x.shape().clone(),
+            CollectiveOp::AllGather { axis } => {
+                let len = axis_of(axis)?;
+                let too_long = || {
+                    Error::shape(
+                        op,
+                        &[x.shape()],
+                        format!("axis {axis}, {size} times, is too long"),
+                    )
+                };
+                let shape = x
+                    .shape()
+                    .clone()
+                    .with(axis, len.checked_mul(size).ok_or_else(too_long)?);
+                shape.checked_elements().ok_or_else(too_long)?;
+                shape
+            }
+            CollectiveOp::ReduceScatter { kind, axis } => {
+                kind.takes(op, x.dtype())?;
+                let len = axis_of(axis)?;
+                if !len.is_multiple_of(size) {
+                    let message = format!("axis {axis} of size {len} cannot be cut into {size} equal parts");
+                    return Err(Error::shape(op, &[x.shape()], message));
+                }
+                x.shape().clone().with(axis, len / size)
+            }
+        };
+        Ok(Meta {
+            shape,
+            dtype: x.dtype(),
+        })
+    }
+}

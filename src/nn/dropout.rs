@@ -1,0 +1,81 @@
+use super::module::{Mapper, Module, Visitor};
+use crate::backend::Backend;
+use crate::element::FloatElement;
+use crate::error::Error;
+use crate::raw::Distribution;
+use crate::tensor::Tensor;
+
+/// Makes a [`Dropout`] layer.
+#[derive(Clone, Copy, Debug)]
+pub struct DropoutConfig {
+    prob: f64,
+}
+
+/// On a backend that trains, sets each element to 0 with some probability, and scales the others so that the mean stays
+/// (Srivastava et al. 2014). On others it does nothing.
+///
+/// ```
+/// use keyway::nn::DropoutConfig;
+/// use keyway::prelude::*;
+/// let dropout = DropoutConfig::new(0.5).init();
+/// let x = Tensor::<Autodiff<Flex>, 1>::ones([100], &Default::default());
+/// let dropped = dropout.forward(x.clone()).into_vec()?;
+/// assert!(dropped.iter().all(|&x| x == 0.0 || x == 2.0));
+/// assert_eq!(dropout.forward(x.inner()).into_vec()?, [1.0; 100]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Dropout {
+    /// The probability with which an element is dropped.
+    pub prob: f64,
+}
+
+impl DropoutConfig {
+    /// Drops with this probability.
+    pub fn new(prob: f64) -> Self {
+        DropoutConfig { prob }
+    }
+
+    /// The layer.
+    ///
+    /// # Panics
+    /// If the probability is not in `0..=1`.
+    #[track_caller]
+    pub fn init(self) -> Dropout {
+        assert!(
+            (0.0..=1.0).contains(&self.prob),
+            "dropout: {} is not a probability",
+            self.prob
+        );
+        Dropout { prob: self.prob }
+    }
+}
+
+impl Dropout {
+    /// The input, of which some elements may be dropped.
+    pub fn forward<B: Backend, const D: usize, E: FloatElement>(
+        &self,
+        x: Tensor<B, D, E>,
+    ) -> Tensor<B, D, E> {
+        if !B::TRAINS || self.prob == 0.0 {
+            return x;
+        }
+        let keep = 1.0 - self.prob;
+        let mask = x.random_like(Distribution::Bernoulli(keep));
+        // If nothing is kept there is nothing to scale.
+        let scale = if keep > 0.0 { 1.0 / keep } else { 1.0 };
+        x * (mask * scale)
+    }
+}
+
+impl<B: Backend> Module<B> for Dropout {
+    type On<B2: Backend> = Dropout;
+
+    fn visit(&mut self, _: &mut Visitor<'_, B>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn map<B2: Backend>(&self, _: &mut Mapper<'_, B, B2>) -> Result<Dropout, Error> {
+        Ok(*self)
+    }
+}

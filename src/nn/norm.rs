@@ -1,0 +1,226 @@
+use super::{Buffer, Initializer, Param};
+use crate::backend::{Backend, Supports};
+use crate::element::{DType, FloatElement};
+use crate::error::Error;
+use crate::module;
+use crate::raw::Raw;
+use crate::tensor::Tensor;
+
+/// Makes a [`LayerNorm`] layer.
+#[derive(Clone, Copy, Debug)]
+pub struct LayerNormConfig {
+    width: usize,
+    epsilon: f64,
+    bias: bool,
+}
+
+/// `(x - mean) / √(var + ε) · weight + bias` over the last axis (Ba et al. 2016).
+///
+/// ```
+/// use keyway::nn::{LayerNorm, LayerNormConfig};
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let norm: LayerNorm<Flex> = LayerNormConfig::new(2).init(&device);
+/// let y = norm.forward(Tensor::<Flex, 2>::from_array([[1.0, 3.0], [8.0, 4.0]], &device));
+/// assert_eq!(y.round().into_vec()?, [-1.0, 1.0, 1.0, -1.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LayerNorm<B: Backend, E: FloatElement = f32> {
+    /// `[width]`.
+    pub weight: Param<B, 1, E>,
+    /// `[width]`.
+    pub bias: Option<Param<B, 1, E>>,
+    /// What is added to the variance.
+    pub epsilon: f64,
+}
+module!(LayerNorm<E: FloatElement> { weight, bias } const { epsilon });
+
+impl LayerNormConfig {
+    /// A layer for a last axis of this size, with ε = 10⁻⁵, weights 1 and biases 0.
+    pub fn new(width: usize) -> Self {
+        LayerNormConfig {
+            width,
+            epsilon: 1e-5,
+            bias: true,
+        }
+    }
+
+    /// With another ε.
+    pub fn with_epsilon(self, epsilon: f64) -> Self {
+        LayerNormConfig { epsilon, ..self }
+    }
+
+    /// With or without bias.
+    pub fn with_bias(self, bias: bool) -> Self {
+        LayerNormConfig { bias, ..self }
+    }
+
+    /// The layer on a device.
+    ///
+    /// # Panics
+    /// If the device fails.
+    #[track_caller]
+    pub fn init<B: Backend + Supports<E>, E: FloatElement>(self, device: &B::Device) -> LayerNorm<B, E> {
+        LayerNorm {
+            weight: constant(self.width, 1.0, device),
+            bias: self.bias.then(|| constant(self.width, 0.0, device)),
+            epsilon: self.epsilon,
+        }
+    }
+}
+
+impl<B: Backend, E: FloatElement> LayerNorm<B, E> {
+    /// `[…, width]` to the same shape.
+    ///
+    /// # Panics
+    /// If the last axis has another size.
+    #[track_caller]
+    pub fn forward<const D: usize>(&self, x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+        let bias = self.bias.as_ref().map(Param::val);
+        module::layer_norm(x, Some(self.weight.val()), bias, self.epsilon)
+    }
+}
+
+/// Makes a [`BatchNorm2d`] layer.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchNorm2dConfig {
+    channels: usize,
+    epsilon: f64,
+    momentum: f64,
+}
+
+/// `(x - mean) / √(var + ε) · weight + bias` for each channel (Ioffe & Szegedy 2015).
+///
+/// On a backend that trains, mean and variance are those of the batch, and the running ones move towards them; elsewhere
+/// the running ones serve. `forward` takes `&self`: the running statistics are [`Buffer`]s. Replicas of a group each
+/// measure their own share.
+///
+/// ```
+/// use keyway::nn::{BatchNorm2d, BatchNorm2dConfig, Module};
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let norm: BatchNorm2d<Autodiff<Flex>> = BatchNorm2dConfig::new(1).init(&device);
+/// norm.forward(Tensor::from_array([[[[3.0, 5.0]]]], &device));
+/// assert_eq!(norm.running_mean.val().into_vec()?, [0.4]);
+/// assert_eq!(norm.valid().running_mean.val().into_vec()?, [0.4]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BatchNorm2d<B: Backend, E: FloatElement = f32> {
+    /// `[channels]`.
+    pub weight: Param<B, 1, E>,
+    /// `[channels]`.
+    pub bias: Param<B, 1, E>,
+    /// The mean of each channel.
+    pub running_mean: Buffer<B, 1, E>,
+    /// The unbiased variance of each channel.
+    pub running_var: Buffer<B, 1, E>,
+    /// What is added to the variance.
+    pub epsilon: f64,
+    /// The share of a batch in the running statistics.
+    pub momentum: f64,
+}
+module!(BatchNorm2d<E: FloatElement> { weight, bias, running_mean, running_var } const { epsilon, momentum });
+
+impl BatchNorm2dConfig {
+    /// A layer for so many channels, with ε = 10⁻⁵, momentum 0.1, weights 1 and biases 0.
+    pub fn new(channels: usize) -> Self {
+        BatchNorm2dConfig {
+            channels,
+            epsilon: 1e-5,
+            momentum: 0.1,
+        }
+    }
+
+    /// With another ε.
+    pub fn with_epsilon(self, epsilon: f64) -> Self {
+        BatchNorm2dConfig { epsilon, ..self }
+    }
+
+    /// With another share of a batch in the running statistics.
+    pub fn with_momentum(self, momentum: f64) -> Self {
+        BatchNorm2dConfig { momentum, ..self }
+    }
+
+    /// The layer on a device.
+    ///
+    /// # Panics
+    /// If the device fails.
+    #[track_caller]
+    pub fn init<B: Backend + Supports<E>, E: FloatElement>(self, device: &B::Device) -> BatchNorm2d<B, E> {
+        BatchNorm2d {
+            weight: constant(self.channels, 1.0, device),
+            bias: constant(self.channels, 0.0, device),
+            running_mean: Buffer::new(Tensor::zeros([self.channels], device)),
+            running_var: Buffer::new(Tensor::ones([self.channels], device)),
+            epsilon: self.epsilon,
+            momentum: self.momentum,
+        }
+    }
+}
+
+impl<B: Backend, E: FloatElement> BatchNorm2d<B, E> {
+    /// `[batch, channels, height, width]` to the same shape.
+    ///
+    /// # Panics
+    /// If there are other channels, or, while training, if there is but one value for each channel.
+    #[track_caller]
+    pub fn forward(&self, x: Tensor<B, 4, E>) -> Tensor<B, 4, E> {
+        Tensor::of(self.normalize(x.into_raw()))
+    }
+
+    fn normalize(&self, x: Raw<B>) -> Result<Raw<B>, Error> {
+        let weight = self.weight.val().into_raw();
+        let channels = weight.shape()[0];
+        if x.shape()[1] != channels {
+            let message = format!("the layer is for {channels} channels, axis 1");
+            return Err(Error::shape("batch_norm", &[x.shape()], message));
+        }
+        let dtype = x.dtype();
+        let x = x.cast(wide(dtype))?;
+        let along = |statistic: Raw<B>| statistic.cast(wide(dtype))?.reshape([1, channels, 1, 1]);
+        let (mean, var) = if B::TRAINS {
+            let axes = [0, 2, 3];
+            let n: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
+            if n < 2 {
+                let message = "training needs more than one value for each channel";
+                return Err(Error::shape("batch_norm", &[x.shape()], message));
+            }
+            let (var, mean) = x.clone().var_mean(&axes, 0)?;
+            self.follow(&self.running_mean, mean.clone())?;
+            self.follow(&self.running_var, var.clone().mul(n as f64 / (n - 1) as f64)?)?;
+            (mean, var)
+        } else {
+            let running = |buffer: &Buffer<B, 1, E>| along(buffer.val().into_raw());
+            (running(&self.running_mean)?, running(&self.running_var)?)
+        };
+        let scale = var.add(self.epsilon)?.sqrt()?.recip()?.mul(along(weight)?)?;
+        let bias = along(self.bias.val().into_raw())?;
+        x.sub(mean)?.mul(scale)?.add(bias)?.cast(dtype)
+    }
+
+    /// Moves a running statistic towards that of a batch.
+    fn follow(&self, running: &Buffer<B, 1, E>, batch: Raw<B>) -> Result<(), Error> {
+        let share = self.momentum;
+        let batch = Raw::<B>::new(B::detach(batch.into_primitive())).flatten()?;
+        running.try_update(|old| {
+            let old = old.into_raw().cast(batch.dtype())?.mul(1.0 - share)?;
+            Tensor::try_from_raw(old.add(batch.mul(share)?)?.cast(E::DTYPE)?)
+        })
+    }
+}
+
+/// The element type to compute statistics in.
+fn wide(dtype: DType) -> DType {
+    if dtype.size() < 4 { DType::F32 } else { dtype }
+}
+
+#[track_caller]
+fn constant<B: Backend + Supports<E>, E: FloatElement>(
+    len: usize,
+    value: f64,
+    device: &B::Device,
+) -> Param<B, 1, E> {
+    Initializer::Constant(value).init([len], [len; 2], device)
+}

@@ -1,0 +1,166 @@
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use super::module::{Kind, Mapper, Module, Visitor};
+use crate::autodiff::{AutodiffBackend, Gradients};
+use crate::backend::Backend;
+use crate::element::{Element, FloatElement};
+use crate::error::Error;
+use crate::raw::Raw;
+use crate::tensor::Tensor;
+
+/// A trained tensor of a model. On a backend that records gradients it is a leaf. Its identity is its path in the model.
+///
+/// ```
+/// use keyway::nn::Param;
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device));
+/// let gradients = (weight.val() * weight.val()).sum().backward();
+/// assert_eq!(weight.grad(&gradients).unwrap().into_vec()?, [2.0, 4.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Param<B: Backend, const D: usize, E: FloatElement = f32> {
+    value: Tensor<B, D, E>,
+}
+
+impl<B: Backend, const D: usize, E: FloatElement> Param<B, D, E> {
+    /// A parameter of this value, whose history it forgets.
+    pub fn new(value: Tensor<B, D, E>) -> Self {
+        Self::wrap(value.into_raw(), None)
+    }
+
+    /// The value.
+    pub fn val(&self) -> Tensor<B, D, E> {
+        self.value.clone()
+    }
+
+    /// The parameter with another value.
+    pub fn map(self, f: impl FnOnce(Tensor<B, D, E>) -> Tensor<B, D, E>) -> Self {
+        let value = Tensor::of(Ok(Raw::new(B::detach(self.value.raw().primitive().clone()))));
+        Self::wrap(f(value).into_raw(), Some(self.value.raw()))
+    }
+
+    /// The gradient, if the backward pass came by this parameter.
+    pub fn grad<S>(&self, gradients: &Gradients<B::Plain, S>) -> Option<Tensor<B::Plain, D, E>>
+    where
+        B: AutodiffBackend,
+    {
+        self.value.grad(gradients)
+    }
+
+    fn wrap(value: Raw<B>, old: Option<&Raw<B>>) -> Self {
+        let leaf = B::parameter(value.into_primitive(), old.map(Raw::primitive));
+        Param {
+            value: Tensor::of(Ok(Raw::new(leaf))),
+        }
+    }
+}
+
+impl<B: Backend, const D: usize, E: FloatElement> Module<B> for Param<B, D, E> {
+    type On<B2: Backend> = Param<B2, D, E>;
+
+    fn visit(&mut self, visitor: &mut Visitor<'_, B>) -> Result<(), Error> {
+        if let Some(new) = visitor.tensor(Kind::Param, self.value.raw())? {
+            *self = Self::wrap(new, Some(self.value.raw()));
+        }
+        Ok(())
+    }
+
+    fn map<B2: Backend>(&self, mapper: &mut Mapper<'_, B, B2>) -> Result<Param<B2, D, E>, Error> {
+        let raw = mapper.tensor(Kind::Param, self.value.raw())?;
+        Ok(Param::new(Tensor::try_from_raw(raw)?))
+    }
+}
+
+impl<B: Backend, const D: usize, E: FloatElement> fmt::Debug for Param<B, D, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Param").field(&self.value).finish()
+    }
+}
+
+/// A tensor that is kept with a model (moved, saved, loaded) but not trained, such as a running mean. It is never
+/// tracked. A layer may change it through a shared reference while it runs; a clone has a value of its own.
+///
+/// ```
+/// use keyway::nn::Buffer;
+/// use keyway::prelude::*;
+/// let counts = Buffer::new(Tensor::<Flex, 1, i32>::from_array([0, 0], &Default::default()));
+/// counts.update(|counts| counts + 1);
+/// assert_eq!(counts.val().into_vec()?, [1, 1]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+pub struct Buffer<B: Backend, const D: usize, E: Element = f32> {
+    value: Mutex<Tensor<B, D, E>>,
+}
+
+impl<B: Backend, const D: usize, E: Element> Buffer<B, D, E> {
+    /// A buffer of this value, whose history it forgets.
+    pub fn new(value: Tensor<B, D, E>) -> Self {
+        Buffer {
+            value: Mutex::new(detached(value)),
+        }
+    }
+
+    /// The value.
+    pub fn val(&self) -> Tensor<B, D, E> {
+        self.lock().clone()
+    }
+
+    /// Gives the buffer another value, which may depend on the one it has; nothing comes in between.
+    pub fn update(&self, f: impl FnOnce(Tensor<B, D, E>) -> Tensor<B, D, E>) {
+        let mut value = self.lock();
+        *value = detached(f(value.clone()));
+    }
+
+    /// [`Buffer::update`] by what may fail.
+    ///
+    /// # Errors
+    /// What `f` returns; the value is then unchanged.
+    pub fn try_update(
+        &self,
+        f: impl FnOnce(Tensor<B, D, E>) -> Result<Tensor<B, D, E>, Error>,
+    ) -> Result<(), Error> {
+        let mut value = self.lock();
+        *value = detached(f(value.clone())?);
+        Ok(())
+    }
+
+    /// A panic while the lock is held leaves the old value, which is a whole one.
+    fn lock(&self) -> impl std::ops::DerefMut<Target = Tensor<B, D, E>> + '_ {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn detached<B: Backend, const D: usize, E: Element>(value: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(Ok(Raw::new(B::detach(value.into_raw().into_primitive()))))
+}
+
+impl<B: Backend, const D: usize, E: Element> Module<B> for Buffer<B, D, E> {
+    type On<B2: Backend> = Buffer<B2, D, E>;
+
+    fn visit(&mut self, visitor: &mut Visitor<'_, B>) -> Result<(), Error> {
+        if let Some(new) = visitor.tensor(Kind::Buffer, self.val().raw())? {
+            *self = Buffer::new(Tensor::try_from_raw(new)?);
+        }
+        Ok(())
+    }
+
+    fn map<B2: Backend>(&self, mapper: &mut Mapper<'_, B, B2>) -> Result<Buffer<B2, D, E>, Error> {
+        let raw = mapper.tensor(Kind::Buffer, self.val().raw())?;
+        Ok(Buffer::new(Tensor::try_from_raw(raw)?))
+    }
+}
+
+impl<B: Backend, const D: usize, E: Element> Clone for Buffer<B, D, E> {
+    fn clone(&self) -> Self {
+        Buffer::new(self.val())
+    }
+}
+
+impl<B: Backend, const D: usize, E: Element> fmt::Debug for Buffer<B, D, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Buffer").field(&self.val()).finish()
+    }
+}

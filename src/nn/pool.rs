@@ -1,0 +1,183 @@
+use super::PaddingConfig2d;
+use super::module::{Mapper, Module, Visitor};
+use crate::backend::Backend;
+use crate::element::FloatElement;
+use crate::error::Error;
+use crate::op::{PoolOp, PoolOptions};
+use crate::tensor::Tensor;
+
+/// Makes a [`MaxPool2d`] layer.
+#[derive(Clone, Copy, Debug)]
+pub struct MaxPool2dConfig {
+    kernel_size: [usize; 2],
+    stride: [usize; 2],
+    padding: PaddingConfig2d,
+    dilation: [usize; 2],
+}
+
+/// The greatest element of each window.
+///
+/// ```
+/// use keyway::nn::MaxPool2dConfig;
+/// use keyway::prelude::*;
+/// let pool = MaxPool2dConfig::new([2, 2]).init();
+/// let x = Tensor::<Flex, 4>::from_array([[[[1.0, 2.0], [4.0, 3.0]]]], &Default::default());
+/// assert_eq!(pool.forward(x).into_vec()?, [4.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct MaxPool2d {
+    options: PoolOptions,
+}
+
+/// Makes an [`AvgPool2d`] layer.
+#[derive(Clone, Copy, Debug)]
+pub struct AvgPool2dConfig {
+    kernel_size: [usize; 2],
+    stride: [usize; 2],
+    padding: PaddingConfig2d,
+    count_include_pad: bool,
+}
+
+/// The mean of each window.
+///
+/// ```
+/// use keyway::nn::AvgPool2dConfig;
+/// use keyway::prelude::*;
+/// let pool = AvgPool2dConfig::new([2, 2]).init();
+/// let x = Tensor::<Flex, 4>::from_array([[[[1.0, 2.0], [4.0, 3.0]]]], &Default::default());
+/// assert_eq!(pool.forward(x).into_vec()?, [2.5]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AvgPool2d {
+    options: PoolOptions,
+}
+
+impl MaxPool2dConfig {
+    /// Windows of this size side by side, without padding.
+    pub fn new(kernel_size: [usize; 2]) -> Self {
+        MaxPool2dConfig {
+            kernel_size,
+            stride: kernel_size,
+            padding: PaddingConfig2d::Valid,
+            dilation: [1; 2],
+        }
+    }
+
+    /// With another distance between windows.
+    pub fn with_strides(self, stride: [usize; 2]) -> Self {
+        MaxPool2dConfig { stride, ..self }
+    }
+
+    /// With padding, which is never the greatest.
+    pub fn with_padding(self, padding: PaddingConfig2d) -> Self {
+        MaxPool2dConfig { padding, ..self }
+    }
+
+    /// With another distance between a window's elements.
+    pub fn with_dilation(self, dilation: [usize; 2]) -> Self {
+        MaxPool2dConfig { dilation, ..self }
+    }
+
+    /// The layer.
+    pub fn init(self) -> MaxPool2d {
+        MaxPool2d {
+            options: options(self.kernel_size, self.stride, self.padding, self.dilation, true),
+        }
+    }
+}
+
+impl AvgPool2dConfig {
+    /// Windows of this size side by side, without padding.
+    pub fn new(kernel_size: [usize; 2]) -> Self {
+        AvgPool2dConfig {
+            kernel_size,
+            stride: kernel_size,
+            padding: PaddingConfig2d::Valid,
+            count_include_pad: true,
+        }
+    }
+
+    /// With another distance between windows.
+    pub fn with_strides(self, stride: [usize; 2]) -> Self {
+        AvgPool2dConfig { stride, ..self }
+    }
+
+    /// With padding.
+    pub fn with_padding(self, padding: PaddingConfig2d) -> Self {
+        AvgPool2dConfig { padding, ..self }
+    }
+
+    /// With padding that counts as zeros of a mean, as it does by default, or not at all.
+    pub fn with_count_include_pad(self, count_include_pad: bool) -> Self {
+        AvgPool2dConfig {
+            count_include_pad,
+            ..self
+        }
+    }
+
+    /// The layer.
+    pub fn init(self) -> AvgPool2d {
+        let include = self.count_include_pad;
+        AvgPool2d {
+            options: options(self.kernel_size, self.stride, self.padding, [1; 2], include),
+        }
+    }
+}
+
+impl MaxPool2d {
+    /// `[batch, channels, height, width]` to the same with smaller height and width.
+    ///
+    /// # Panics
+    /// If a window is larger than the padded input, or lies in the padding.
+    #[track_caller]
+    pub fn forward<B: Backend, E: FloatElement>(&self, x: Tensor<B, 4, E>) -> Tensor<B, 4, E> {
+        let pooled = x.into_raw().max_pool_with_indices(self.options.clone());
+        Tensor::of(pooled.map(|(values, _)| values))
+    }
+}
+
+impl AvgPool2d {
+    /// `[batch, channels, height, width]` to the same with smaller height and width.
+    ///
+    /// # Panics
+    /// If a window is larger than the padded input.
+    #[track_caller]
+    pub fn forward<B: Backend, E: FloatElement>(&self, x: Tensor<B, 4, E>) -> Tensor<B, 4, E> {
+        Tensor::of(x.into_raw().pool(PoolOp::Avg(self.options.clone())))
+    }
+}
+
+fn options(
+    kernel: [usize; 2],
+    stride: [usize; 2],
+    padding: PaddingConfig2d,
+    dilation: [usize; 2],
+    count_include_pad: bool,
+) -> PoolOptions {
+    PoolOptions {
+        kernel: kernel.as_slice().into(),
+        stride: stride.as_slice().into(),
+        padding: padding.sides(kernel, dilation).as_slice().into(),
+        dilation: dilation.as_slice().into(),
+        count_include_pad,
+    }
+}
+
+macro_rules! without_tensors {
+    ($($T:ty)*) => { $(
+        impl<B: Backend> Module<B> for $T {
+            type On<B2: Backend> = $T;
+
+            fn visit(&mut self, _: &mut Visitor<'_, B>) -> Result<(), Error> {
+                Ok(())
+            }
+
+            fn map<B2: Backend>(&self, _: &mut Mapper<'_, B, B2>) -> Result<$T, Error> {
+                Ok(self.clone())
+            }
+        }
+    )* };
+}
+without_tensors!(MaxPool2d AvgPool2d);

@@ -1,0 +1,87 @@
+//! Optimizers. They step with gradients that every member of the group has alike, and no others.
+
+use crate::autodiff::{AutodiffBackend, Gradients, ReadyToStep};
+use crate::backend::PlainBackend;
+use crate::element::DType;
+use crate::error::Error;
+use crate::nn::{Kind, Module, Visitor};
+use crate::raw::Raw;
+
+mod adamw;
+mod sgd;
+
+pub use adamw::{AdamW, AdamWConfig};
+pub use sgd::{Sgd, SgdConfig};
+
+/// A rule that takes a parameter and its gradient to the parameter's next value.
+///
+/// ```
+/// use keyway::nn::{Linear, LinearConfig};
+/// use keyway::optim::SgdConfig;
+/// use keyway::prelude::*;
+///
+/// fn train<B: PlainBackend>(device: &B::Device) -> Result<Linear<B>, Error> {
+///     let mut model: Linear<Autodiff<B>> = LinearConfig::new(1, 1).with_bias(false).init(device);
+///     let mut sgd = SgdConfig::new().init();
+///     let x = Tensor::from_array([[1.0], [2.0]], device);
+///     for _ in 0..20 {
+///         let error = model.forward(x.clone()) - x.clone() * 3.0;
+///         let gradients = (error.clone() * error).sum().backward().sync()?;
+///         sgd.step(0.05, &mut model, &gradients)?;
+///     }
+///     Ok(model.valid())
+/// }
+///
+/// let model = train::<Flex>(&Default::default())?;
+/// assert!((model.weight.val().into_scalar()? - 3.0).abs() < 1e-3);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+pub trait Optimizer<B: PlainBackend> {
+    /// The next value of the parameter at `path`. For half types, `value` and `gradient` are `f32`, and so may the result
+    /// be.
+    ///
+    /// # Errors
+    /// If the backend fails.
+    fn update(&mut self, lr: f64, path: &str, value: Raw<B>, gradient: Raw<B>) -> Result<Raw<B>, Error>;
+
+    /// Gives every parameter that has a gradient its next value, at a learning rate. Clones of the model keep theirs.
+    ///
+    /// # Errors
+    /// `Argument` if the gradients hold none of the model's parameters, as those of another model do, or if the backend
+    /// fails.
+    fn step<A: AutodiffBackend<Plain = B>, M: Module<A>, S: ReadyToStep>(
+        &mut self,
+        lr: f64,
+        model: &mut M,
+        gradients: &Gradients<B, S>,
+    ) -> Result<(), Error> {
+        let mut stepped = false;
+        model.visit(&mut Visitor::new(&mut |slot, x: &Raw<A>| {
+            if slot.kind != Kind::Param {
+                return Ok(None);
+            }
+            let leaf = A::leaf(x.primitive());
+            let Some(gradient) = leaf.and_then(|leaf| gradients.set.by_leaf.get(&leaf)) else {
+                return Ok(None);
+            };
+            stepped = true;
+            let dtype = x.dtype();
+            let value = Raw::<B>::new(A::inner(x.clone().into_primitive())).cast(wide(dtype))?;
+            let gradient = Raw::<B>::new(gradient.clone()).cast(wide(dtype))?;
+            let next = self.update(lr, slot.path, value, gradient)?.cast(dtype)?;
+            Ok(Some(Raw::new(A::from_inner(next.into_primitive()))))
+        }))?;
+        if stepped {
+            return Ok(());
+        }
+        Err(Error::argument(
+            "step",
+            "the gradients hold none of the model's parameters; `backward` must come from a result of this model",
+        ))
+    }
+}
+
+/// The element type to step in: a half type loses steps that are small beside the value.
+fn wide(dtype: DType) -> DType {
+    if dtype.size() < 4 { DType::F32 } else { dtype }
+}
