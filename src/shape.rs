@@ -15,8 +15,15 @@ pub type Dims = SmallVec<[usize; 4]>;
 /// let shape = keyway::Shape::from([2, 3]);
 /// assert_eq!((shape.rank(), shape.num_elements(), shape[1]), (2, 6, 3));
 /// ```
-#[derive(Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shape(Dims);
+
+// The derived one would clone size by size.
+impl Clone for Shape {
+    fn clone(&self) -> Self {
+        Shape(Dims::from_slice(&self.0))
+    }
+}
 
 impl Shape {
     /// The number of axes.
@@ -49,6 +56,9 @@ impl Shape {
     /// The sizes that both shapes stretch to, where axes of size 1 stretch; `None` where they do not fit.
     /// The ranks must be equal.
     pub fn broadcast(&self, other: &Shape) -> Option<Shape> {
+        if self == other {
+            return Some(self.clone());
+        }
         if self.rank() != other.rank() {
             return None;
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use keyway::autodiff::Strategy;
 use keyway::op::{
-    Arg, BinaryOp, CompareOp, ConvOp, ConvOptions, FusedOp, HasMeta, IndexOp, MoveOp, Op, PadMode, PoolOp,
-    PoolOptions, ReduceOp, ScanOp, ScatterMode, SliceRange, UnaryOp,
+    Arg, BinaryOp, ConvOp, ConvOptions, FusedOp, HasMeta, IndexOp, MoveOp, Op, PadMode, PoolOp, PoolOptions,
+    ReduceOp, ScanOp, ScatterMode, SliceRange, UnaryOp,
 };
 use keyway::prelude::*;
 use keyway::raw::Raw;

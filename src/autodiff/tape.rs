@@ -543,3 +543,66 @@ impl<B: PlainBackend> Wanted for Tracked<B> {
         self.node.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+
+    use super::*;
+    use crate::autodiff::{Autodiff, AutodiffBackend, BalancedCheckpointing, NoCheckpointing};
+    use crate::backend::Backend;
+    use crate::backend::flex::Flex;
+    use crate::element::DType;
+
+    fn leaf<S: Strategy>() -> Raw<Autodiff<Flex, S>> {
+        let x = Raw::full([3], 0.5, DType::F32, &Default::default()).unwrap();
+        Raw::new(Autodiff::<Flex, S>::require_grad(x.into_primitive()).unwrap())
+    }
+
+    fn weak<B: Backend<Primitive = Tracked<Flex>>>(x: &Raw<B>) -> Weak<Node<Flex>> {
+        Arc::downgrade(x.primitive().node.as_ref().expect("tracked"))
+    }
+
+    /// Every node of `exp(x) * x`, of a recomputed and of a plain tape, weakly.
+    fn graph<S: Strategy>(nodes: &mut Vec<Weak<Node<Flex>>>) -> Raw<Autodiff<Flex, S>> {
+        let x = leaf::<S>();
+        let e = x.clone().exp().unwrap();
+        let y = e.clone().mul(x.clone()).unwrap();
+        nodes.extend([weak(&x), weak(&e), weak(&y)]);
+        y
+    }
+
+    fn leaves_nothing<S: Strategy>() {
+        let mut nodes = vec![];
+        for _ in 0..10 {
+            leaf::<S>();
+            graph::<S>(&mut nodes);
+            let y = graph::<S>(&mut nodes);
+            Autodiff::<Flex, S>::backward(y.into_primitive()).unwrap();
+        }
+        assert_eq!(nodes.len(), 60);
+        assert!(nodes.iter().all(|node| node.strong_count() == 0));
+    }
+
+    #[test]
+    fn case_31_dropped_graphs_leave_no_node() {
+        leaves_nothing::<NoCheckpointing>();
+        leaves_nothing::<BalancedCheckpointing>();
+    }
+
+    #[test]
+    fn the_walk_frees_what_it_has_passed() {
+        let x = leaf::<NoCheckpointing>();
+        let e = x.clone().exp().unwrap();
+        let node = weak(&e);
+        let y = e.tanh().unwrap();
+        // The notice of `x` comes after the walk has passed both ops.
+        let mut freed = false;
+        let on_leaf = &mut |_, _: Option<&ParamId>, _: &Raw<Flex>| {
+            freed = node.strong_count() == 0;
+            Ok(())
+        };
+        Autodiff::<Flex, NoCheckpointing>::backward_with(y.into_primitive(), on_leaf).unwrap();
+        assert!(freed);
+    }
+}

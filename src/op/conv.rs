@@ -174,5 +174,5 @@ pub(super) fn windows(
 ) -> Option<usize> {
     let span = kernel.checked_sub(1)?.checked_mul(dilation)?.checked_add(1)?;
     let padded = size.checked_add(before)?.checked_add(after)?;
-    Some(padded.checked_sub(span)?.checked_div(stride)? + 1)
+    padded.checked_sub(span)?.checked_div(stride)?.checked_add(1)
 }

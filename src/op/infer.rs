@@ -215,7 +215,7 @@ fn movement<T: HasMeta>(name: &'static str, op: &MoveOp, x: &T) -> Result<Shape,
     };
     match op {
         MoveOp::Reshape(to) => {
-            if to.checked_elements() != Some(shape.num_elements()) {
+            if to.checked_elements() != shape.checked_elements() {
                 return Err(Error::shape(name, &[shape, to], "the numbers of elements differ"));
             }
             Ok(to.clone())

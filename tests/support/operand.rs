@@ -43,7 +43,10 @@ pub enum Layout {
     Sliced,
     SlicedBackwards,
     Flipped,
+    /// Stretched along one axis.
     Expanded,
+    /// Stretched along every axis.
+    Uniform,
     Mixed,
 }
 
@@ -238,6 +241,7 @@ impl Layout {
         Layout::SlicedBackwards,
         Layout::Flipped,
         Layout::Expanded,
+        Layout::Uniform,
         Layout::Mixed,
     ];
 
@@ -250,6 +254,7 @@ impl Layout {
             Layout::Sliced | Layout::SlicedBackwards => shape.iter().map(spread).collect(),
             Layout::Expanded if shape.rank() > 0 => shape.clone().with(shape.rank() / 2, 1),
             Layout::Expanded => shape.clone(),
+            Layout::Uniform => shape.iter().map(|_| 1).collect(),
             Layout::Mixed => shape.iter().rev().map(spread).collect(),
         }
     }
@@ -274,7 +279,7 @@ impl Layout {
             Layout::Sliced => vec![every_second(&mut shape.iter(), 2)],
             Layout::SlicedBackwards => vec![every_second(&mut shape.iter(), -2)],
             Layout::Flipped => vec![MoveOp::Flip(axes.collect())],
-            Layout::Expanded => vec![MoveOp::Expand(shape.clone())],
+            Layout::Expanded | Layout::Uniform => vec![MoveOp::Expand(shape.clone())],
             Layout::Mixed => vec![
                 every_second(&mut shape.iter().rev(), 2),
                 MoveOp::Permute(axes.clone().rev().collect()),

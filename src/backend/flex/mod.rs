@@ -10,6 +10,7 @@ use crate::error::{Error, Name};
 use crate::op::{CreateOp, IndexOp, Meta, Op};
 
 mod conv;
+mod copy;
 mod create;
 mod elementwise;
 mod fused;

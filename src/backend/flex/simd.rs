@@ -1,8 +1,9 @@
 //! Loops compiled for the instruction sets that the processor may have.
+//!
+//! Every set costs build time, and there is a loop for each op and element type: AVX-512 for all took a third more. So
+//! only loops that compute much get it; one that mostly moves memory gets no faster than with AVX2.
 
-/// Runs `f` compiled for the best instruction set found, so that the loops inlined into it vectorise for that.
-///
-/// Two sets only, the target's own and AVX2: a third, AVX-512, took a third more build time.
+/// Runs `f` with AVX2 where there is AVX2, so that the loops inlined into it vectorise for that.
 #[inline(always)]
 pub(super) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -12,10 +13,14 @@ pub(super) fn vectorised<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-#[cfg(target_arch = "x86_64")]
+/// Runs `f` with the widest instructions found, so that the loops inlined into it vectorise for those.
+#[inline(always)]
+pub(super) fn vectorised_widest<R>(f: impl FnOnce() -> R) -> R {
+    pulp::Arch::new().dispatch(Inlined(f))
+}
+
 struct Inlined<F>(F);
 
-#[cfg(target_arch = "x86_64")]
 impl<R, F: FnOnce() -> R> pulp::NullaryFnOnce for Inlined<F> {
     type Output = R;
     #[inline(always)]

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use super::copy::{to_row_major, transposed};
 use super::storage::FlexTensor;
 use crate::element::Element;
 use crate::op::{Arg, HasMeta};
@@ -17,6 +18,8 @@ pub(super) const BLOCK: usize = 1024;
 pub(super) enum Source<'a, E> {
     /// Elements that lie one after another.
     Slice(&'a [E]),
+    /// The same, copied.
+    Copied(Vec<E>),
     /// One element, again and again.
     Fill(E),
     /// Anything else.
@@ -25,9 +28,9 @@ pub(super) enum Source<'a, E> {
 
 /// Elements of a buffer by strides. Adjacent axes that can be walked as one are one.
 pub(super) struct Strided<'a, E> {
-    base: &'a [E],
-    offset: isize,
-    axes: Axes,
+    pub(super) base: &'a [E],
+    pub(super) offset: isize,
+    pub(super) axes: Axes,
 }
 
 /// The size and the stride of each axis.
@@ -57,6 +60,8 @@ impl<'a, E: Element> Source<'a, E> {
         match axes[..] {
             [] | [(_, 0)] => Source::Fill(base[start]),
             [(_, 1)] => Source::Slice(&base[start..start + len]),
+            // Across the order of the buffer, squares are faster than rows.
+            _ if transposed(&axes) && x.shape() == shape => Source::Copied(to_row_major(base, layout)),
             _ => Source::Strided(Strided {
                 base,
                 offset: start as isize,
@@ -76,7 +81,7 @@ impl<'a, E: Element> Source<'a, E> {
     /// How many elements [`Source::get`] gives at a time, at most.
     pub(super) fn block(&self) -> usize {
         match self {
-            Source::Slice(_) => usize::MAX,
+            Source::Slice(_) | Source::Copied(_) => usize::MAX,
             _ => BLOCK,
         }
     }
@@ -87,6 +92,7 @@ impl<'a, E: Element> Source<'a, E> {
         let len = range.len();
         match self {
             Source::Slice(slice) => &slice[range],
+            Source::Copied(values) => &values[range],
             &Source::Fill(value) => {
                 if room.len() < len {
                     room.resize(len, value);
@@ -109,7 +115,8 @@ impl<'a, E: Element> Source<'a, E> {
 }
 
 impl<E: Element> Strided<'_, E> {
-    fn get<'s>(&'s self, range: Range<usize>, room: &'s mut Gathered<E>) -> &'s [E] {
+    /// The elements at `range` of the view; they are gathered in `room` where they must be.
+    pub(super) fn get<'s>(&'s self, range: Range<usize>, room: &'s mut Gathered<E>) -> &'s [E] {
         let (&(row, stride), outer) = self.axes.split_last().expect("a strided operand has axes");
         let mut index: SmallVec<[usize; 4]> = SmallVec::from_elem(0, outer.len());
         let mut place = range.start / row;
@@ -179,4 +186,20 @@ pub(super) fn coalesce(axes: impl Iterator<Item = (usize, isize)>) -> Axes {
         }
     }
     joined
+}
+
+/// Where the element lies that is `index`th in row-major order.
+pub(super) fn place(axes: &[(usize, isize)], mut index: usize) -> isize {
+    let mut offset = 0;
+    for &(size, stride) in axes.iter().rev() {
+        offset += (index % size) as isize * stride;
+        index /= size;
+    }
+    offset
+}
+
+/// Where every element lies.
+pub(super) fn offsets(axes: &[(usize, isize)]) -> impl Iterator<Item = isize> + '_ {
+    let count = axes.iter().map(|&(size, _)| size).product();
+    (0..count).map(|index| place(axes, index))
 }

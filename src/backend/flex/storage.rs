@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use smallvec::SmallVec;
 
+use super::copy::to_row_major;
 use crate::backend::Device;
 use crate::data::{Buffer, TensorData};
 use crate::element::{DType, Element};
@@ -28,11 +29,22 @@ pub struct FlexTensor {
 }
 
 /// Which elements of a buffer a view takes, in row-major order of its shape.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Layout {
     pub(super) shape: Shape,
     pub(super) strides: SmallVec<[isize; 4]>,
     pub(super) offset: usize,
+}
+
+// The derived one would clone stride by stride.
+impl Clone for Layout {
+    fn clone(&self) -> Self {
+        Layout {
+            shape: self.shape.clone(),
+            strides: SmallVec::from_slice(&self.strides),
+            offset: self.offset,
+        }
+    }
 }
 
 impl FlexDevice {
@@ -191,13 +203,10 @@ impl FlexTensor {
 
     /// The elements in row-major order.
     pub(super) fn to_vec<E: Element>(&self) -> Vec<E> {
-        if let Some(slice) = self.as_slice() {
-            return slice.to_vec();
+        match self.as_slice() {
+            Some(slice) => slice.to_vec(),
+            None => to_row_major(self.base::<E>(), &self.layout),
         }
-        let base = self.base::<E>();
-        let mut values = Vec::with_capacity(self.layout.shape.num_elements());
-        self.layout.for_each_offset(|offset| values.push(base[offset]));
-        values
     }
 
     /// The same elements in a buffer that lies in row-major order.

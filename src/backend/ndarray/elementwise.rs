@@ -1,14 +1,15 @@
-//! Element-wise ops, each a closure that `ndarray` applies. Cheap ones are compiled into the loop; the others cost more
-//! than a call, and go through a function pointer.
+//! Element-wise ops, each a closure over elements. Cheap ones are compiled into the loop over a row; the others cost
+//! more than a call, and go through a function pointer.
 
 use std::cmp::Ordering;
 
-use ndarray::{ArrayD, Zip, arr0};
+use ndarray::{ArrayD, ArrayViewMut1, Zip};
 use num_traits::Float;
 
 use super::number::{Int, Number, Real, with_int, with_number, with_real};
-use super::storage::{Array, Held, NdArrayTensor, Values, owned, stretched, with_values};
-use crate::element::{DType, Element};
+use super::rows::{self, ZipRow, map_row, test_row, zip_row};
+use super::storage::{Array, Held, NdArrayTensor, Values, from_vec, owned, stretched, with_values};
+use crate::element::DType;
 use crate::error::Error;
 use crate::op::{Arg, BinaryOp, CompareOp, HasMeta, Meta, UnaryOp};
 use crate::shape::Shape;
@@ -32,10 +33,10 @@ pub(super) fn binary(
     meta: &Meta,
 ) -> Result<Values, Error> {
     Ok(match meta.dtype {
-        DType::Bool => binary_bool(op, Operand::new(a), Operand::new(b)),
+        DType::Bool => binary_bool(op, operands(a, b)),
         dtype => with_int!(
-            dtype, E => return binary_int::<E>(op, Operand::new(a), Operand::new(b)),
-            float => with_real!(float, E => binary_real::<E>(op, Operand::new(a), Operand::new(b)))
+            dtype, E => return binary_int::<E>(op, operands(a, b)),
+            float => with_real!(float, E => binary_real::<E>(op, operands(a, b)))
         ),
     })
 }
@@ -43,9 +44,9 @@ pub(super) fn binary(
 pub(super) fn compare(op: CompareOp, a: Arg<NdArrayTensor>, b: Arg<NdArrayTensor>) -> Values {
     let dtype = a.tensor().or(b.tensor()).expect(ONE_TENSOR).dtype();
     match dtype {
-        DType::Bool => compare_elements::<bool>(op, Operand::new(a), Operand::new(b)),
+        DType::Bool => compare_elements::<bool>(op, operands(a, b)),
         dtype => {
-            with_number!(dtype, E => compare_elements::<E>(op, Operand::new(a), Operand::new(b)))
+            with_number!(dtype, E => compare_elements::<E>(op, operands(a, b)))
         }
     }
 }
@@ -56,23 +57,29 @@ pub(super) fn choose(
     on_false: Arg<NdArrayTensor>,
     meta: &Meta,
 ) -> Values {
-    fn choose<E: Held>(cond: &NdArrayTensor, a: Operand<E>, b: Operand<E>, shape: &Shape) -> Values {
-        let (a, b) = (a.into_array(shape), b.into_array(shape));
-        let cond = stretched(cond.array::<bool>(), shape);
-        let chosen = Zip::from(cond)
+    fn choose<E: Held>(cond: &NdArrayTensor, a: Array<E>, b: Array<E>, shape: &Shape) -> Values {
+        let chosen = Zip::from(stretched(cond.array::<bool>(), shape))
             .and(stretched(&a, shape))
             .and(stretched(&b, shape))
             .map_collect(|&cond, &a, &b| if cond { a } else { b });
         owned(chosen)
     }
+    let (shape, rank) = (&meta.shape, meta.shape.rank());
     with_dtype!(meta.dtype, E => {
-        choose::<E>(cond, Operand::new(on_true), Operand::new(on_false), &meta.shape)
+        choose::<E>(cond, operand(on_true, rank), operand(on_false, rank), shape)
     })
 }
 
 pub(super) fn cast(x: NdArrayTensor, dtype: DType) -> Values {
-    fn cast<E: Element>(x: &Array<E>, dtype: DType) -> Values {
-        with_dtype!(dtype, T => owned(x.mapv(|v| v.to_scalar().to::<T>())))
+    fn cast<E: Held>(x: &Array<E>, dtype: DType) -> Values {
+        let x = x.as_standard_layout();
+        let (elements, shape) = (
+            x.as_slice().expect("the layout is standard"),
+            Shape::from(x.shape()),
+        );
+        with_dtype!(dtype, T => {
+            from_vec(elements.iter().map(|v| v.to_scalar().to::<T>()).collect(), &shape)
+        })
     }
     if x.dtype() == dtype {
         return x.into_values();
@@ -82,107 +89,72 @@ pub(super) fn cast(x: NdArrayTensor, dtype: DType) -> Values {
 
 const ONE_TENSOR: &str = "`infer` refuses two numbers";
 
-/// An operand of one element type.
-enum Operand<E> {
-    Array(Array<E>),
-    Scalar(E),
+/// An operand as an array; a number has the rank of the other operand, and stretches.
+fn operands<E: Held>(a: Arg<NdArrayTensor>, b: Arg<NdArrayTensor>) -> [Array<E>; 2] {
+    let rank = a.tensor().or(b.tensor()).expect(ONE_TENSOR).shape().rank();
+    [a, b].map(|arg| operand(arg, rank))
 }
 
-impl<E: Held> Operand<E> {
-    fn new(arg: Arg<NdArrayTensor>) -> Self {
-        match arg {
-            Arg::Tensor(x) => Operand::Array(x.into_array()),
-            Arg::Scalar(s) => Operand::Scalar(s.to()),
-        }
-    }
-
-    /// An array that stretches to the shape.
-    fn into_array(self, shape: &Shape) -> Array<E> {
-        match self {
-            Operand::Array(array) => array,
-            Operand::Scalar(s) => {
-                let ones = vec![1; shape.rank()];
-                arr0(s)
-                    .into_shape_with_order(ones)
-                    .expect("one element")
-                    .into_shared()
-            }
-        }
-    }
-
-    fn any(&self, f: impl Fn(E) -> bool) -> bool {
-        match self {
-            Operand::Array(array) => array.iter().any(|&v| f(v)),
-            Operand::Scalar(s) => f(*s),
-        }
+fn operand<E: Held>(arg: Arg<NdArrayTensor>, rank: usize) -> Array<E> {
+    match arg {
+        Arg::Tensor(x) => x.into_array(),
+        Arg::Scalar(s) => ArrayD::from_elem(vec![1; rank], s.to()).into_shared(),
     }
 }
 
 /// Applies a function to every element, in place where nobody else holds the array.
 fn map<E: Held>(x: Array<E>, f: impl Fn(E) -> E) -> Values {
-    owned(match x.try_into_owned_nocopy() {
-        Ok(mut x) => {
-            x.mapv_inplace(f);
-            x
-        }
-        Err(shared) => shared.mapv(f),
-    })
+    map_rows(x, &|row| map_row(row, &f))
+}
+
+fn map_rows<E: Held>(x: Array<E>, row: &dyn Fn(ArrayViewMut1<E>)) -> Values {
+    let mut x = x.into_owned();
+    rows::each(&mut x, row);
+    owned(x)
 }
 
 /// Applies a function to every pair of elements, in place where an array has the result's shape and nobody else holds
 /// it.
-fn zip<E: Held>(a: Operand<E>, b: Operand<E>, f: impl Fn(E, E) -> E) -> Values {
-    let (a, b) = match (a, b) {
-        (Operand::Array(a), Operand::Array(b)) => (a, b),
-        (Operand::Array(a), Operand::Scalar(s)) => return map(a, |v| f(v, s)),
-        (Operand::Scalar(s), Operand::Array(b)) => return map(b, |v| f(s, v)),
-        (Operand::Scalar(_), Operand::Scalar(_)) => unreachable!("{ONE_TENSOR}"),
-    };
+fn zip<E: Held>(ab: [Array<E>; 2], f: impl Fn(E, E) -> E) -> Values {
+    zip_rows(ab, &|a, b| zip_row(a, b, &f), &|b, a| {
+        zip_row(b, a, |b, a| f(a, b))
+    })
+}
+
+fn zip_rows<E: Held>([a, b]: [Array<E>; 2], into_a: ZipRow<E>, into_b: ZipRow<E>) -> Values {
     let shape = common(&a, &b);
-    let a = match in_place(a, &shape) {
-        Ok(mut a) => {
-            a.zip_mut_with(&b, |a, &b| *a = f(*a, b));
-            return owned(a);
+    let in_place = |x: Array<E>| {
+        if x.shape() == &shape[..] {
+            x.try_into_owned_nocopy()
+        } else {
+            Err(x)
         }
+    };
+    let into = |mut x: ArrayD<E>, y: &Array<E>, row: ZipRow<E>| {
+        rows::each_with(&mut x, y, row);
+        owned(x)
+    };
+    let a = match in_place(a) {
+        Ok(a) => return into(a, &b, into_a),
         Err(a) => a,
     };
-    owned(match in_place(b, &shape) {
-        Ok(mut b) => {
-            b.zip_mut_with(&a, |b, &a| *b = f(a, *b));
-            b
-        }
-        Err(b) => pairs(&a, &b, f),
-    })
+    match in_place(b) {
+        Ok(b) => into(b, &a, into_b),
+        Err(b) => into(stretched(&a, &shape).to_owned(), &b, into_a),
+    }
 }
 
-/// As [`zip`], with results of another type.
-fn test<E: Held>(a: Operand<E>, b: Operand<E>, f: impl Fn(E, E) -> bool) -> Values {
-    owned(match (a, b) {
-        (Operand::Array(a), Operand::Array(b)) => pairs(&a, &b, f),
-        (Operand::Array(a), Operand::Scalar(s)) => a.mapv(|v| f(v, s)),
-        (Operand::Scalar(s), Operand::Array(b)) => b.mapv(|v| f(s, v)),
-        (Operand::Scalar(_), Operand::Scalar(_)) => unreachable!("{ONE_TENSOR}"),
-    })
-}
-
-fn pairs<E: Held, R>(a: &Array<E>, b: &Array<E>, f: impl Fn(E, E) -> R) -> ArrayD<R> {
-    let shape = common(a, b);
-    Zip::from(stretched(a, &shape))
-        .and(stretched(b, &shape))
-        .map_collect(|&a, &b| f(a, b))
+/// As [`zip`], with truth values for results.
+fn test<E: Held>([a, b]: [Array<E>; 2], f: impl Fn(E, E) -> bool) -> Values {
+    let shape = common(&a, &b);
+    owned(rows::test_pairs(&a, &b, &shape, &|result, a, b| {
+        test_row(result, a, b, &f)
+    }))
 }
 
 fn common<E>(a: &Array<E>, b: &Array<E>) -> Shape {
     let (a, b) = (Shape::from(a.shape()), Shape::from(b.shape()));
     a.broadcast(&b).expect("`infer` has checked the shapes")
-}
-
-fn in_place<E: Held>(x: Array<E>, shape: &Shape) -> Result<ArrayD<E>, Array<E>> {
-    if x.shape() == &shape[..] {
-        x.try_into_owned_nocopy()
-    } else {
-        Err(x)
-    }
 }
 
 fn unary_real<E: Real>(op: UnaryOp, x: Array<E>) -> Values {
@@ -193,10 +165,14 @@ fn unary_real<E: Real>(op: UnaryOp, x: Array<E>) -> Values {
         UnaryOp::Sqrt => map(x, E::sqrt),
         UnaryOp::Recip => map(x, |v| one / v),
         UnaryOp::Relu => map(x, |v| if v <= zero { zero } else { v }),
-        UnaryOp::IsNan => owned(x.mapv(|v| Float::is_nan(v))),
-        UnaryOp::IsInf => owned(x.mapv(E::is_infinite)),
+        UnaryOp::IsNan => classify(&x, Float::is_nan),
+        UnaryOp::IsInf => classify(&x, E::is_infinite),
         op => map(x, function(op)),
     }
+}
+
+fn classify<E: Real>(x: &Array<E>, f: fn(E) -> bool) -> Values {
+    owned(x.mapv(f))
 }
 
 fn function<E: Real>(op: UnaryOp) -> fn(E) -> E {
@@ -257,14 +233,14 @@ fn unary_int<E: Int>(op: UnaryOp, x: Array<E>) -> Values {
     }
 }
 
-fn binary_real<E: Real>(op: BinaryOp, a: Operand<E>, b: Operand<E>) -> Values {
+fn binary_real<E: Real>(op: BinaryOp, ab: [Array<E>; 2]) -> Values {
     let function: fn(E, E) -> E = match op {
-        BinaryOp::Add => return zip(a, b, |a, b| a + b),
-        BinaryOp::Sub => return zip(a, b, |a, b| a - b),
-        BinaryOp::Mul => return zip(a, b, |a, b| a * b),
-        BinaryOp::Div => return zip(a, b, |a, b| a / b),
-        BinaryOp::Max => return zip(a, b, E::greater),
-        BinaryOp::Min => return zip(a, b, E::lesser),
+        BinaryOp::Add => return zip(ab, |a, b| a + b),
+        BinaryOp::Sub => return zip(ab, |a, b| a - b),
+        BinaryOp::Mul => return zip(ab, |a, b| a * b),
+        BinaryOp::Div => return zip(ab, |a, b| a / b),
+        BinaryOp::Max => return zip(ab, E::greater),
+        BinaryOp::Min => return zip(ab, E::lesser),
         BinaryOp::Remainder => |a, b| {
             let r = a % b;
             if r != E::ZERO && (r < E::ZERO) != (b < E::ZERO) {
@@ -278,23 +254,23 @@ fn binary_real<E: Real>(op: BinaryOp, a: Operand<E>, b: Operand<E>) -> Values {
         BinaryOp::Hypot => E::hypot,
         op => unreachable!("`{}` takes no floats; `infer` refuses them", op.name()),
     };
-    zip(a, b, function)
+    zip(ab, function)
 }
 
-fn binary_int<E: Int>(op: BinaryOp, a: Operand<E>, b: Operand<E>) -> Result<Values, Error> {
-    if matches!(op, BinaryOp::Div | BinaryOp::Remainder) && b.any(|v| v == E::ZERO) {
+fn binary_int<E: Int>(op: BinaryOp, ab: [Array<E>; 2]) -> Result<Values, Error> {
+    if matches!(op, BinaryOp::Div | BinaryOp::Remainder) && ab[1].iter().any(|&v| v == E::ZERO) {
         let message = "integer division by zero; replace the zeros of the divisor first";
         return Err(Error::argument(op.name(), message));
     }
     let function: fn(E, E) -> E = match op {
-        BinaryOp::Add => return Ok(zip(a, b, Number::add)),
-        BinaryOp::Sub => return Ok(zip(a, b, Number::sub)),
-        BinaryOp::Mul => return Ok(zip(a, b, Number::mul)),
-        BinaryOp::Max => return Ok(zip(a, b, E::greater)),
-        BinaryOp::Min => return Ok(zip(a, b, E::lesser)),
-        BinaryOp::BitwiseAnd => return Ok(zip(a, b, |a, b| a & b)),
-        BinaryOp::BitwiseOr => return Ok(zip(a, b, |a, b| a | b)),
-        BinaryOp::BitwiseXor => return Ok(zip(a, b, |a, b| a ^ b)),
+        BinaryOp::Add => return Ok(zip(ab, Number::add)),
+        BinaryOp::Sub => return Ok(zip(ab, Number::sub)),
+        BinaryOp::Mul => return Ok(zip(ab, Number::mul)),
+        BinaryOp::Max => return Ok(zip(ab, E::greater)),
+        BinaryOp::Min => return Ok(zip(ab, E::lesser)),
+        BinaryOp::BitwiseAnd => return Ok(zip(ab, |a, b| a & b)),
+        BinaryOp::BitwiseOr => return Ok(zip(ab, |a, b| a | b)),
+        BinaryOp::BitwiseXor => return Ok(zip(ab, |a, b| a ^ b)),
         // The divisor is not 0: what is left to fail is the least number by -1, which wraps to itself.
         BinaryOp::Div => |a, b| a.checked_div(&b).unwrap_or(a),
         BinaryOp::Remainder => |a, b| {
@@ -314,7 +290,7 @@ fn binary_int<E: Int>(op: BinaryOp, a: Operand<E>, b: Operand<E>) -> Result<Valu
         },
         op => unreachable!("`{}` takes no integers; `infer` refuses them", op.name()),
     };
-    Ok(zip(a, b, function))
+    Ok(zip(ab, function))
 }
 
 /// The number of bits to shift by, if there are as many.
@@ -349,22 +325,22 @@ fn pow<E: Int>(mut base: E, mut exponent: E) -> E {
     result
 }
 
-fn binary_bool(op: BinaryOp, a: Operand<bool>, b: Operand<bool>) -> Values {
+fn binary_bool(op: BinaryOp, ab: [Array<bool>; 2]) -> Values {
     match op {
-        BinaryOp::LogicalAnd => zip(a, b, |a, b| a & b),
-        BinaryOp::LogicalOr => zip(a, b, |a, b| a | b),
-        BinaryOp::LogicalXor => zip(a, b, |a, b| a ^ b),
+        BinaryOp::LogicalAnd => zip(ab, |a, b| a & b),
+        BinaryOp::LogicalOr => zip(ab, |a, b| a | b),
+        BinaryOp::LogicalXor => zip(ab, |a, b| a ^ b),
         op => unreachable!("`{}` takes no truth values; `infer` refuses them", op.name()),
     }
 }
 
-fn compare_elements<E: Held>(op: CompareOp, a: Operand<E>, b: Operand<E>) -> Values {
+fn compare_elements<E: Held>(op: CompareOp, ab: [Array<E>; 2]) -> Values {
     match op {
-        CompareOp::Equal => test(a, b, |a, b| a == b),
-        CompareOp::NotEqual => test(a, b, |a, b| a != b),
-        CompareOp::Lower => test(a, b, |a, b| a < b),
-        CompareOp::LowerEqual => test(a, b, |a, b| a <= b),
-        CompareOp::Greater => test(a, b, |a, b| a > b),
-        CompareOp::GreaterEqual => test(a, b, |a, b| a >= b),
+        CompareOp::Equal => test(ab, |a, b| a == b),
+        CompareOp::NotEqual => test(ab, |a, b| a != b),
+        CompareOp::Lower => test(ab, |a, b| a < b),
+        CompareOp::LowerEqual => test(ab, |a, b| a <= b),
+        CompareOp::Greater => test(ab, |a, b| a > b),
+        CompareOp::GreaterEqual => test(ab, |a, b| a >= b),
     }
 }

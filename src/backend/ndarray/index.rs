@@ -151,7 +151,7 @@ fn write(x: NdArrayTensor, src: &NdArrayTensor, mode: ScatterMode, to: Write) ->
     })
 }
 
-fn write_by<E: Held>(x: NdArrayTensor, src: &NdArrayTensor, to: Write, f: impl Fn(E, E) -> E) -> Values {
+fn write_by<E: Held>(x: NdArrayTensor, src: &NdArrayTensor, to: Write, f: fn(E, E) -> E) -> Values {
     let mut x = x.into_owned::<E>();
     match to {
         Write::Lanes(places, axis) => scatter(x.view_mut(), src.view(), places, axis, f),
@@ -170,7 +170,7 @@ fn scatter<E: Held>(
     src: ArrayViewD<E>,
     places: ArrayViewD<usize>,
     axis: Axis,
-    f: impl Fn(E, E) -> E,
+    f: fn(E, E) -> E,
 ) {
     let mut x = x.slice_each_axis_mut(|a| {
         if a.axis == axis {

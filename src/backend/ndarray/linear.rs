@@ -5,7 +5,7 @@ use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD, Axis, Ix2};
 use super::number::{Number, with_int, with_number, with_real};
 use super::storage::{NdArrayTensor, Values, dims, owned, stretched};
 use crate::element::DType;
-use crate::op::Meta;
+use crate::op::{HasMeta, Meta};
 use crate::shape::Shape;
 
 /// A product with at least one element.
@@ -18,10 +18,12 @@ fn matmul_number<E: Number>(a: &NdArrayTensor, b: &NdArrayTensor, shape: &Shape)
     if a.is_empty() || b.is_empty() {
         return owned(c);
     }
-    let (a, b) = (a.array::<E>(), b.array::<E>());
     let rank = shape.rank();
+    // Of the tensor: in both arrays the axis may have size 1 and be stretched.
+    let k = a.shape()[rank - 1];
+    let (a, b) = (a.array::<E>(), b.array::<E>());
     let (m, n) = (shape[rank - 2], shape[rank - 1]);
-    let (k, batch) = (b.shape()[rank - 2].max(a.shape()[rank - 1]), &shape[..rank - 2]);
+    let batch = &shape[..rank - 2];
     let with_batch = |rows, columns| batch.iter().copied().chain([rows, columns]).collect::<Shape>();
     if rank > 2 && b.shape()[..rank - 2].iter().all(|&n| n == 1) {
         // One right side for the whole batch: one product with more rows.

@@ -19,6 +19,7 @@ mod movement;
 mod number;
 mod pool;
 mod reduce;
+mod rows;
 mod storage;
 #[cfg(test)]
 mod tests;

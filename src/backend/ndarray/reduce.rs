@@ -3,6 +3,7 @@
 use ndarray::{ArrayD, ArrayView1, ArrayViewD, Axis};
 
 use super::number::{Number, Real, with_int, with_number, with_real};
+use super::rows::{self, ZipRow, zip_row};
 use super::storage::{Held, NdArrayTensor, Values, dims, owned};
 use crate::element::DType;
 use crate::op::{HasMeta, Meta, ReduceOp, ScanOp};
@@ -22,12 +23,13 @@ pub(super) fn reduce(op: ReduceOp, x: NdArrayTensor, axes: &[usize], meta: &Meta
 pub(super) fn scan(op: ScanOp, x: NdArrayTensor, axis: usize) -> Values {
     fn scan<E: Number>(op: ScanOp, x: NdArrayTensor, axis: Axis) -> Values {
         let mut x = x.into_owned::<E>();
-        match op {
-            ScanOp::Sum => x.accumulate_axis_inplace(axis, |&before, v| *v = before.add(*v)),
-            ScanOp::Prod => x.accumulate_axis_inplace(axis, |&before, v| *v = before.mul(*v)),
-            ScanOp::Max => x.accumulate_axis_inplace(axis, |&before, v| *v = before.greater(*v)),
-            ScanOp::Min => x.accumulate_axis_inplace(axis, |&before, v| *v = before.lesser(*v)),
-        }
+        let f: fn(E, E) -> E = match op {
+            ScanOp::Sum => Number::add,
+            ScanOp::Prod => Number::mul,
+            ScanOp::Max => Number::greater,
+            ScanOp::Min => Number::lesser,
+        };
+        x.accumulate_axis_inplace(axis, |&before, v| *v = f(before, *v));
         owned(x)
     }
     with_number!(x.dtype(), E => scan::<E>(op, x, Axis(axis)))
@@ -64,44 +66,65 @@ fn fold<E: Held>(
     if x.is_empty() {
         return ArrayD::from_elem(dims(&meta.shape), start);
     }
+    let by = Fold {
+        lane: &|lane| fold_lane(lane, start, f),
+        row: &|x, y| zip_row(x, y, f),
+    };
+    fold_axes(x.view(), axes, &by)
+}
+
+/// How elements are combined: those of a lane, and those of two rows one by one into the first.
+struct Fold<'a, E> {
+    lane: &'a dyn Fn(ArrayView1<E>) -> E,
+    row: ZipRow<'a, E>,
+}
+
+fn fold_axes<E: Held>(x: ArrayViewD<E>, axes: &[usize], by: &Fold<E>) -> ArrayD<E> {
     let mut axes = axes.to_vec();
     axes.sort_unstable();
-    let last = axes.pop().map(Axis).expect("at least one axis");
-    let folded = fold_axis(x.view(), last, start, f);
+    let last = axes.pop().expect("at least one axis");
+    let folded = fold_axis(x, Axis(last), by);
     axes.into_iter()
         .rev()
-        .fold(folded, |x, axis| fold_axis(x.view(), Axis(axis), start, f))
+        .fold(folded, |x, axis| fold_axis(x.view(), Axis(axis), by))
 }
 
 /// Combines the elements along an axis, which stays with size 1: each lane by itself where its elements lie closest,
 /// and lanes side by side otherwise.
-fn fold_axis<E: Held>(x: ArrayViewD<E>, axis: Axis, start: E, f: impl Fn(E, E) -> E + Copy) -> ArrayD<E> {
+fn fold_axis<E: Held>(x: ArrayViewD<E>, axis: Axis, by: &Fold<E>) -> ArrayD<E> {
     let closest = x
         .axes()
         .filter(|a| a.len > 1)
         .min_by_key(|a| a.stride.unsigned_abs());
     if closest.is_some_and(|closest| closest.axis == axis) {
-        x.map_axis(axis, |lane| fold_lane(lane, start, f))
-            .insert_axis(axis)
+        x.map_axis(axis, by.lane).insert_axis(axis)
     } else {
-        fold_rows(x, axis, f)
+        fold_rows(x, axis, by)
     }
 }
 
 /// The most elements that are combined one after another. Beyond it halves are combined, so that the rounding errors
 /// of a sum grow with the logarithm of its length.
-const BLOCK: usize = 256;
+const BLOCK: usize = 32;
 
 fn fold_lane<E: Held>(lane: ArrayView1<E>, start: E, f: impl Fn(E, E) -> E + Copy) -> E {
+    if let Some(slice) = lane.as_slice() {
+        return fold_slice(slice, start, f);
+    }
     if lane.len() > BLOCK {
         let (a, b) = lane.split_at(Axis(0), lane.len() / 2);
         return f(fold_lane(a, start, f), fold_lane(b, start, f));
     }
-    let Some(slice) = lane.as_slice() else {
-        return lane.iter().copied().fold(start, f);
-    };
+    lane.iter().copied().fold(start, f)
+}
+
+fn fold_slice<E: Held>(slice: &[E], start: E, f: impl Fn(E, E) -> E + Copy) -> E {
     // Independent partial results, which the compiler puts side by side into vectors.
     let mut partial = [start; 8];
+    if slice.len() > BLOCK * partial.len() {
+        let (a, b) = slice.split_at(slice.len() / 2);
+        return f(fold_slice(a, start, f), fold_slice(b, start, f));
+    }
     let chunks = slice.chunks_exact(partial.len());
     let rest = chunks.remainder().iter().copied().fold(start, f);
     for chunk in chunks {
@@ -112,24 +135,24 @@ fn fold_lane<E: Held>(lane: ArrayView1<E>, start: E, f: impl Fn(E, E) -> E + Cop
     partial.into_iter().fold(rest, f)
 }
 
-fn fold_rows<E: Held>(x: ArrayViewD<E>, axis: Axis, f: impl Fn(E, E) -> E + Copy) -> ArrayD<E> {
+fn fold_rows<E: Held>(x: ArrayViewD<E>, axis: Axis, by: &Fold<E>) -> ArrayD<E> {
     let len = x.len_of(axis);
     if len > BLOCK {
         let (a, b) = x.split_at(axis, len / 2);
-        let mut folded = fold_rows(a, axis, f);
-        folded.zip_mut_with(&fold_rows(b, axis, f), |a, &b| *a = f(*a, b));
+        let mut folded = fold_rows(a, axis, by);
+        rows::each_with(&mut folded, &fold_rows(b, axis, by), by.row);
         return folded;
     }
-    let mut rows = x.axis_iter(axis);
-    let mut folded = rows.next().expect("at least one element").to_owned();
-    for row in rows {
-        folded.zip_mut_with(&row, |a, &b| *a = f(*a, b));
+    let mut slices = x.axis_chunks_iter(axis, 1);
+    let mut folded = slices.next().expect("at least one element").to_owned();
+    for slice in slices {
+        rows::each_with(&mut folded, &slice, by.row);
     }
-    folded.insert_axis(axis)
+    folded
 }
 
 /// Where the best element of each lane is: the first of several, and the first NaN before all.
-fn places<E: Number>(x: &NdArrayTensor, axis: usize, better: impl Fn(E, E) -> bool) -> ArrayD<i32> {
+fn places<E: Number>(x: &NdArrayTensor, axis: usize, better: fn(E, E) -> bool) -> ArrayD<i32> {
     let place = |lane: ArrayView1<E>| {
         let mut best = (0, lane[0]);
         for (i, &v) in lane.iter().enumerate() {

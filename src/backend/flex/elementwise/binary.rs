@@ -6,7 +6,7 @@ use super::super::parallel::{collect, pieces, update};
 use super::super::source::{BLOCK, Gathered, Source};
 use super::super::storage::FlexTensor;
 use super::half::{Block, Half};
-use super::kernel::{Binary, Heavy, Light};
+use super::kernel::{Binary, Light, Serial};
 use super::real::Real;
 use crate::element::{DType, Element, IntElement};
 use crate::error::Error;
@@ -42,15 +42,12 @@ fn float<F: Real>(op: BinaryOp) -> &'static dyn Binary<F> {
         BinaryOp::Sub => &Light(|a: F, b: F| a - b),
         BinaryOp::Mul => &Light(|a: F, b: F| a * b),
         BinaryOp::Div => &Light(|a: F, b: F| a / b),
-        BinaryOp::Remainder => &Heavy(|a: F, b: F| a.remainder(b)),
-        BinaryOp::Pow => &Heavy(|a: F, b: F| a.pow(b)),
-        // The first comparison is true of NaN alone.
-        #[allow(clippy::eq_op)]
-        BinaryOp::Max => &Light(|a: F, b: F| if a != a || a >= b { a } else { b }),
-        #[allow(clippy::eq_op)]
-        BinaryOp::Min => &Light(|a: F, b: F| if a != a || a <= b { a } else { b }),
-        BinaryOp::Atan2 => &Heavy(|a: F, b: F| a.atan2(b)),
-        BinaryOp::Hypot => &Heavy(|a: F, b: F| a.hypot(b)),
+        BinaryOp::Remainder => &Serial(|a: F, b: F| a.remainder(b)),
+        BinaryOp::Pow => &Serial(|a: F, b: F| a.pow(b)),
+        BinaryOp::Max => &Light(|a: F, b: F| if a.is_nan() || a >= b { a } else { b }),
+        BinaryOp::Min => &Light(|a: F, b: F| if a.is_nan() || a <= b { a } else { b }),
+        BinaryOp::Atan2 => &Serial(|a: F, b: F| a.atan2(b)),
+        BinaryOp::Hypot => &Serial(|a: F, b: F| a.hypot(b)),
         _ => refused(op),
     }
 }
@@ -111,11 +108,11 @@ fn integer<I: Integer>(
         BinaryOp::Div | BinaryOp::Remainder => {
             divisible::<I>(op, &b, meta)?;
             match op {
-                BinaryOp::Div => &Heavy(|a: I, b: I| a.quotient(b)),
-                _ => &Heavy(|a: I, b: I| a.remainder(b)),
+                BinaryOp::Div => &Serial(|a: I, b: I| a.quotient(b)),
+                _ => &Serial(|a: I, b: I| a.remainder(b)),
             }
         }
-        BinaryOp::Pow => &Heavy(pow::<I>),
+        BinaryOp::Pow => &Serial(pow::<I>),
         BinaryOp::Max => &Light(|a: I, b: I| a.max(b)),
         BinaryOp::Min => &Light(|a: I, b: I| a.min(b)),
         BinaryOp::BitwiseAnd => &Light(|a: I, b: I| a & b),
@@ -189,7 +186,7 @@ fn zip<E: Element>(
             let mut room = Gathered::new();
             for range in pieces(0..part.len(), source.block()) {
                 let b = source.get(start + range.start..start + range.end, &mut room);
-                kernel.update_left(&mut part[range], b);
+                kernel.update(&mut part[range], b);
             }
         });
         return tensor(a);
@@ -197,10 +194,14 @@ fn zip<E: Element>(
     if let Some(values) = reusable::<E>(&mut b, meta) {
         let source = Source::<E>::of(&a, &meta.shape);
         update(values, kernel.weight(), |start, part| {
-            let mut room = Gathered::new();
-            for range in pieces(0..part.len(), source.block()) {
+            let (mut room, mut right) = (Gathered::new(), Gathered::<E>::new());
+            for range in pieces(0..part.len(), BLOCK) {
                 let a = source.get(start + range.start..start + range.end, &mut room);
-                kernel.update_right(a, &mut part[range]);
+                let part = &mut part[range];
+                right.clear();
+                right.extend_from_slice(part);
+                part.copy_from_slice(a);
+                kernel.update(part, &right);
             }
         });
         return tensor(b);
@@ -220,7 +221,7 @@ fn zip<E: Element>(
 fn zip_half<H: Half>(
     kernel: &dyn Binary<f32>,
     mut a: Arg<FlexTensor>,
-    b: Arg<FlexTensor>,
+    mut b: Arg<FlexTensor>,
     meta: &Meta,
 ) -> FlexTensor {
     if let Some(values) = reusable::<H>(&mut a, meta) {
@@ -232,11 +233,26 @@ fn zip_half<H: Half>(
                 let [a, b] = &mut blocks;
                 let wide = a.widen(&part[range.clone()]);
                 let places = start + range.start..start + range.end;
-                kernel.update_left(wide, b.widen(source.get(places, &mut room)));
+                kernel.update(wide, b.widen(source.get(places, &mut room)));
                 H::narrow(wide, &mut part[range]);
             }
         });
         return tensor(a);
+    }
+    if let Some(values) = reusable::<H>(&mut b, meta) {
+        let source = Source::<H>::of(&a, &meta.shape);
+        update(values, kernel.weight(), |start, part| {
+            let mut room = Gathered::new();
+            let mut blocks = [Block::<H>::new(), Block::<H>::new()];
+            for range in pieces(0..part.len(), BLOCK) {
+                let [a, b] = &mut blocks;
+                let wide = a.widen(source.get(start + range.start..start + range.end, &mut room));
+                let part = &mut part[range];
+                kernel.update(wide, b.widen(part));
+                H::narrow(wide, part);
+            }
+        });
+        return tensor(b);
     }
     let sources = [Source::<H>::of(&a, &meta.shape), Source::<H>::of(&b, &meta.shape)];
     let values = collect(meta.shape.num_elements(), kernel.weight(), |start, out| {
@@ -246,7 +262,7 @@ fn zip_half<H: Half>(
             let len = range.len();
             let [a, b] = &mut blocks;
             let wide = a.widen(sources[0].get(range.clone(), &mut rooms[0]));
-            kernel.update_left(wide, b.widen(sources[1].get(range, &mut rooms[1])));
+            kernel.update(wide, b.widen(sources[1].get(range, &mut rooms[1])));
             out.extend(a.narrow(len).iter().copied());
         }
     });

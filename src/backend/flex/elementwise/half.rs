@@ -3,6 +3,7 @@
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
+use super::super::simd::vectorised;
 use crate::element::Element;
 
 /// A 16-bit float.
@@ -17,25 +18,56 @@ pub(in super::super) trait Half: Element {
     fn narrow(wide: &[f32], values: &mut [Self]);
 }
 
-macro_rules! half {
-    ($($T:ty),*) => { $(
-        impl Half for $T {
-            fn to_f32(self) -> f32 {
-                <$T>::to_f32(self)
-            }
-            fn from_f32(value: f32) -> Self {
-                <$T>::from_f32(value)
-            }
-            fn widen(values: &[Self], wide: &mut [f32]) {
-                values.convert_to_f32_slice(wide);
-            }
-            fn narrow(wide: &[f32], values: &mut [Self]) {
-                values.convert_from_f32_slice(wide);
-            }
-        }
-    )* };
+impl Half for f16 {
+    fn to_f32(self) -> f32 {
+        f16::to_f32(self)
+    }
+    fn from_f32(value: f32) -> Self {
+        f16::from_f32(value)
+    }
+    fn widen(values: &[Self], wide: &mut [f32]) {
+        values.convert_to_f32_slice(wide);
+    }
+    fn narrow(wide: &[f32], values: &mut [Self]) {
+        values.convert_from_f32_slice(wide);
+    }
 }
-half!(f16, bf16);
+
+// The conversions of `bf16` slices in the `half` crate do not vectorise.
+impl Half for bf16 {
+    fn to_f32(self) -> f32 {
+        bf16::to_f32(self)
+    }
+    fn from_f32(value: f32) -> Self {
+        bf16::from_f32(value)
+    }
+    fn widen(values: &[Self], wide: &mut [f32]) {
+        assert_eq!(values.len(), wide.len());
+        let widen = |x: bf16| f32::from_bits(u32::from(x.to_bits()) << 16);
+        vectorised(|| {
+            wide.iter_mut()
+                .zip(values)
+                .for_each(|(wide, &x)| *wide = widen(x))
+        });
+    }
+    fn narrow(wide: &[f32], values: &mut [Self]) {
+        assert_eq!(values.len(), wide.len());
+        let narrow = |wide: f32| {
+            let bits = wide.to_bits();
+            // To the nearest, ties to even.
+            let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1)) >> 16;
+            // Rounding must not make a NaN infinite.
+            let nan = bits >> 16 | 0x40;
+            bf16::from_bits(if wide.is_nan() { nan } else { rounded } as u16)
+        };
+        vectorised(|| {
+            values
+                .iter_mut()
+                .zip(wide)
+                .for_each(|(x, &wide)| *x = narrow(wide))
+        });
+    }
+}
 
 /// A block of values in both forms.
 pub(in super::super) struct Block<H> {

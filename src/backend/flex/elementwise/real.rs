@@ -20,24 +20,12 @@ pub(in super::super) trait Real:
 {
     const ZERO: Self;
     const ONE: Self;
+    fn is_nan(self) -> bool;
     fn abs(self) -> Self;
     fn exp(self) -> Self;
-    fn expm1(self) -> Self;
     fn log(self) -> Self;
-    fn log1p(self) -> Self;
     fn sqrt(self) -> Self;
-    fn sin(self) -> Self;
-    fn cos(self) -> Self;
-    fn tan(self) -> Self;
-    fn asin(self) -> Self;
-    fn acos(self) -> Self;
-    fn atan(self) -> Self;
-    fn sinh(self) -> Self;
-    fn cosh(self) -> Self;
     fn tanh(self) -> Self;
-    fn asinh(self) -> Self;
-    fn acosh(self) -> Self;
-    fn atanh(self) -> Self;
     fn erf(self) -> Self;
     fn sigmoid(self) -> Self;
     fn floor(self) -> Self;
@@ -79,40 +67,22 @@ macro_rules! real {
         impl Real for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self.is_nan()
+            }
             $(#[inline(always)] fn $name(self $(, $arg: Self)*) -> Self { $f(self $(, $arg)*) })*
         }
     };
 }
 
-/// `libm` gives numbers below 1, where there are none.
-fn acosh_f32(x: f32) -> f32 {
-    if x < 1.0 { f32::NAN } else { libm::acoshf(x) }
-}
-
-fn acosh_f64(x: f64) -> f64 {
-    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
-}
-
 real!(f32 {
     abs() = f32::abs;
     exp() = math::exp;
-    expm1() = math::expm1;
     log() = math::log;
-    log1p() = math::log1p;
     sqrt() = f32::sqrt;
-    sin() = f32::sin;
-    cos() = f32::cos;
-    tan() = f32::tan;
-    asin() = f32::asin;
-    acos() = f32::acos;
-    atan() = f32::atan;
-    sinh() = f32::sinh;
-    cosh() = f32::cosh;
     tanh() = math::tanh;
-    asinh() = libm::asinhf;
-    acosh() = acosh_f32;
-    atanh() = libm::atanhf;
-    erf() = libm::erff;
+    erf() = math::erf;
     sigmoid() = math::sigmoid;
     floor() = f32::floor;
     ceil() = f32::ceil;
@@ -126,22 +96,9 @@ real!(f32 {
 real!(f64 {
     abs() = f64::abs;
     exp() = f64::exp;
-    expm1() = f64::exp_m1;
     log() = f64::ln;
-    log1p() = f64::ln_1p;
     sqrt() = f64::sqrt;
-    sin() = f64::sin;
-    cos() = f64::cos;
-    tan() = f64::tan;
-    asin() = f64::asin;
-    acos() = f64::acos;
-    atan() = f64::atan;
-    sinh() = f64::sinh;
-    cosh() = f64::cosh;
     tanh() = f64::tanh;
-    asinh() = libm::asinh;
-    acosh() = acosh_f64;
-    atanh() = libm::atanh;
     erf() = libm::erf;
     sigmoid() = sigmoid;
     floor() = f64::floor;

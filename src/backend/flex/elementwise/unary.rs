@@ -7,7 +7,8 @@ use super::super::simd::vectorised;
 use super::super::source::{BLOCK, Gathered, Source};
 use super::super::storage::FlexTensor;
 use super::half::{Block, Half};
-use super::kernel::{Heavy, Light, Unary};
+use super::kernel::{Bounded, Heavy, Light, Serial, Unary};
+use super::math;
 use super::real::Real;
 use crate::element::{DType, Element};
 use crate::op::{HasMeta, UnaryOp};
@@ -24,10 +25,10 @@ pub(in super::super) fn unary(op: UnaryOp, x: FlexTensor) -> FlexTensor {
         (UnaryOp::IsInf, F32) => test(x, f32::is_infinite),
         (UnaryOp::IsInf, F16) => test(x, f16::is_infinite),
         (UnaryOp::IsInf, BF16) => test(x, bf16::is_infinite),
-        (_, F64) => map(x, float::<f64>(op)),
-        (_, F32) => map(x, float::<f32>(op)),
-        (_, F16) => map_half::<f16>(x, float::<f32>(op)),
-        (_, BF16) => map_half::<bf16>(x, float::<f32>(op)),
+        (_, F64) => map(x, double(op)),
+        (_, F32) => map(x, single(op)),
+        (_, F16) => map_half::<f16>(x, single(op)),
+        (_, BF16) => map_half::<bf16>(x, single(op)),
         (_, I64) => map(x, signed::<i64>(op)),
         (_, I32) => map(x, signed::<i32>(op)),
         (_, I16) => map(x, signed::<i16>(op)),
@@ -40,37 +41,81 @@ pub(in super::super) fn unary(op: UnaryOp, x: FlexTensor) -> FlexTensor {
     }
 }
 
-fn float<F: Real>(op: UnaryOp) -> &'static dyn Unary<F> {
+fn single(op: UnaryOp) -> &'static dyn Unary<f32> {
+    match op {
+        UnaryOp::Exp => &Heavy(math::exp),
+        UnaryOp::Expm1 => &Heavy(math::expm1),
+        UnaryOp::Log => &Heavy(math::log),
+        UnaryOp::Log1p => &Heavy(math::log1p),
+        UnaryOp::Sin => &Bounded {
+            limit: math::TRIG_LIMIT,
+            fast: math::sin,
+            any: f32::sin,
+        },
+        UnaryOp::Cos => &Bounded {
+            limit: math::TRIG_LIMIT,
+            fast: math::cos,
+            any: f32::cos,
+        },
+        UnaryOp::Tan => &Bounded {
+            limit: math::TRIG_LIMIT,
+            fast: math::tan,
+            any: f32::tan,
+        },
+        UnaryOp::Asin => &Serial(f32::asin),
+        UnaryOp::Acos => &Serial(f32::acos),
+        UnaryOp::Atan => &Serial(f32::atan),
+        UnaryOp::Sinh => &Serial(f32::sinh),
+        UnaryOp::Cosh => &Serial(f32::cosh),
+        UnaryOp::Tanh => &Heavy(math::tanh),
+        UnaryOp::Asinh => &Serial(libm::asinhf),
+        // `libm` gives numbers below 1, where there are none.
+        UnaryOp::Acosh => &Serial(|x: f32| if x < 1.0 { f32::NAN } else { libm::acoshf(x) }),
+        UnaryOp::Atanh => &Serial(libm::atanhf),
+        UnaryOp::Erf => &Heavy(math::erf),
+        UnaryOp::Sigmoid => &Heavy(math::sigmoid),
+        _ => simple(op),
+    }
+}
+
+fn double(op: UnaryOp) -> &'static dyn Unary<f64> {
+    match op {
+        UnaryOp::Exp => &Serial(f64::exp),
+        UnaryOp::Expm1 => &Serial(f64::exp_m1),
+        UnaryOp::Log => &Serial(f64::ln),
+        UnaryOp::Log1p => &Serial(f64::ln_1p),
+        UnaryOp::Sin => &Serial(f64::sin),
+        UnaryOp::Cos => &Serial(f64::cos),
+        UnaryOp::Tan => &Serial(f64::tan),
+        UnaryOp::Asin => &Serial(f64::asin),
+        UnaryOp::Acos => &Serial(f64::acos),
+        UnaryOp::Atan => &Serial(f64::atan),
+        UnaryOp::Sinh => &Serial(f64::sinh),
+        UnaryOp::Cosh => &Serial(f64::cosh),
+        UnaryOp::Tanh => &Serial(f64::tanh),
+        UnaryOp::Asinh => &Serial(libm::asinh),
+        UnaryOp::Acosh => &Serial(|x: f64| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
+        UnaryOp::Atanh => &Serial(libm::atanh),
+        UnaryOp::Erf => &Serial(libm::erf),
+        UnaryOp::Sigmoid => &Serial(<f64 as Real>::sigmoid),
+        _ => simple(op),
+    }
+}
+
+/// The ops that compile to a few instructions for every float.
+fn simple<F: Real>(op: UnaryOp) -> &'static dyn Unary<F> {
     match op {
         UnaryOp::Neg => &Light(|x: F| -x),
         UnaryOp::Abs => &Light(|x: F| x.abs()),
         UnaryOp::Sign => &Light(|x: F| x.sign()),
-        UnaryOp::Exp => &Heavy(|x: F| x.exp()),
-        UnaryOp::Expm1 => &Heavy(|x: F| x.expm1()),
-        UnaryOp::Log => &Heavy(|x: F| x.log()),
-        UnaryOp::Log1p => &Heavy(|x: F| x.log1p()),
         UnaryOp::Sqrt => &Light(|x: F| x.sqrt()),
         UnaryOp::Recip => &Light(|x: F| F::ONE / x),
-        UnaryOp::Sin => &Heavy(|x: F| x.sin()),
-        UnaryOp::Cos => &Heavy(|x: F| x.cos()),
-        UnaryOp::Tan => &Heavy(|x: F| x.tan()),
-        UnaryOp::Asin => &Heavy(|x: F| x.asin()),
-        UnaryOp::Acos => &Heavy(|x: F| x.acos()),
-        UnaryOp::Atan => &Heavy(|x: F| x.atan()),
-        UnaryOp::Sinh => &Heavy(|x: F| x.sinh()),
-        UnaryOp::Cosh => &Heavy(|x: F| x.cosh()),
-        UnaryOp::Tanh => &Heavy(|x: F| x.tanh()),
-        UnaryOp::Asinh => &Heavy(|x: F| x.asinh()),
-        UnaryOp::Acosh => &Heavy(|x: F| x.acosh()),
-        UnaryOp::Atanh => &Heavy(|x: F| x.atanh()),
-        UnaryOp::Erf => &Heavy(|x: F| x.erf()),
-        UnaryOp::Sigmoid => &Heavy(|x: F| x.sigmoid()),
         UnaryOp::Relu => &Light(|x: F| if x <= F::ZERO { F::ZERO } else { x }),
         UnaryOp::Floor => &Light(|x: F| x.floor()),
         UnaryOp::Ceil => &Light(|x: F| x.ceil()),
         UnaryOp::Round => &Light(|x: F| x.round_ties_even()),
         UnaryOp::Trunc => &Light(|x: F| x.trunc()),
-        UnaryOp::BitwiseNot | UnaryOp::LogicalNot | UnaryOp::IsNan | UnaryOp::IsInf => refused(op),
+        _ => refused(op),
     }
 }
 

@@ -37,7 +37,7 @@ fn search<E: Element>(
     let places = collect(results, count.min(63), |start, out| {
         if inner == 1 {
             let rows = values[start * count..].chunks_exact(count).take(out.len());
-            return vectorised(|| out.extend(rows.map(|row| place(row, &wins))));
+            return vectorised(|| out.extend(rows.map(|row| place(row, wins))));
         }
         let end = start + out.len();
         let mut first = start;
@@ -67,35 +67,25 @@ fn search<E: Element>(
     x.like_shape(places, &meta.shape)
 }
 
-/// The place in one row: finds the winner of each lane first, and then the first of the lanes that hold the best.
+/// The place in one row: finds the best value first, and then where it is.
 #[inline(always)]
 fn place<E: Element>(row: &[E], wins: impl Fn(E, E) -> bool) -> i32 {
-    const LANES: usize = 32;
-    let mut best = [row[0]; LANES];
-    let mut places = [0i32; LANES];
+    const LANES: usize = 64;
+    let better = |x, best| if wins(x, best) { x } else { best };
     let (whole, rest) = row.as_chunks::<LANES>();
-    for (i, chunk) in whole.iter().enumerate() {
-        for lane in 0..LANES {
-            let won = wins(chunk[lane], best[lane]);
-            best[lane] = if won { chunk[lane] } else { best[lane] };
-            places[lane] = if won {
-                (i * LANES + lane) as i32
-            } else {
-                places[lane]
-            };
+    let mut lanes = [row[0]; LANES];
+    for chunk in whole {
+        for (best, &x) in lanes.iter_mut().zip(chunk) {
+            *best = better(x, *best);
         }
     }
-    let (mut top, mut at) = (best[0], places[0]);
-    for lane in 1..LANES {
-        let tie = !wins(best[lane], top) && !wins(top, best[lane]);
-        if wins(best[lane], top) || tie && places[lane] < at {
-            (top, at) = (best[lane], places[lane]);
-        }
-    }
-    for (i, &x) in rest.iter().enumerate() {
-        if wins(x, top) {
-            (top, at) = (x, (whole.len() * LANES + i) as i32);
-        }
-    }
-    at
+    let best = lanes.iter().chain(rest).fold(row[0], |best, &x| better(x, best));
+    // Nothing wins over the best: what it does not win over either is equal to it, or NaN like it.
+    let is_best = |&x: &E| !wins(best, x);
+    let before = row
+        .chunks(LANES)
+        .take_while(|chunk| !chunk.iter().fold(false, |found, x| found | is_best(x)));
+    let start = before.count() * LANES;
+    let within = row[start..].iter().position(is_best);
+    (start + within.expect("the best is one of the row")) as i32
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::parallel::{PARALLEL, collect, divide, pieces};
 use super::super::simd::vectorised;
-use super::super::source::{Axes, coalesce};
+use super::super::source::{Axes, coalesce, offsets, place};
 use super::super::storage::{FlexTensor, Layout};
 use super::rule::Rule;
 use crate::element::Element;
@@ -22,6 +22,8 @@ pub(super) trait Fold<E, A, R>: Sync {
     fn start(&self) -> A;
     /// Takes in the elements of a row.
     fn row(&self, acc: A, row: &[E]) -> A;
+    /// Takes in one row after another, each into its accumulator.
+    fn rows(&self, acc: &mut [A], rows: &[E], width: usize);
     /// Takes in `count` rows that lie `stride` apart, each element into its column's accumulator.
     fn columns(&self, acc: &mut [A], rows: &[E], stride: usize, count: usize);
     /// Joins two results.
@@ -39,10 +41,14 @@ impl<E: Copy, T: Rule<E>> Fold<E, T::Acc, T::Out> for Direct<T> {
     }
 
     fn row(&self, acc: T::Acc, row: &[E]) -> T::Acc {
-        // Blocks bound the number of roundings that one lane accumulates.
+        vectorised(|| blocks::<E, T>(acc, row))
+    }
+
+    fn rows(&self, acc: &mut [T::Acc], rows: &[E], width: usize) {
         vectorised(|| {
-            row.chunks(4096)
-                .fold(acc, |acc, block| T::merge(acc, T::widen(lanes::<E, T>(block))))
+            for (acc, row) in acc.iter_mut().zip(rows.chunks_exact(width)) {
+                *acc = blocks::<E, T>(*acc, row);
+            }
         })
     }
 
@@ -76,11 +82,18 @@ impl<E: Copy, T: Rule<E>> Fold<E, T::Acc, T::Out> for Direct<T> {
     }
 }
 
-/// Reduces a row in independent lanes, which keep the processor's adders busy.
+/// Reduces a row by blocks, which bound the number of roundings that one lane accumulates.
 #[inline(always)]
-fn lanes<E: Copy, T: Rule<E>>(row: &[E]) -> T::Leaf {
+fn blocks<E: Copy, T: Rule<E>>(acc: T::Acc, row: &[E]) -> T::Acc {
+    row.chunks(4096)
+        .fold(acc, |acc, block| T::merge(acc, T::widen(lanes::<E, T>(block))))
+}
+
+/// Reduces a block in independent lanes, which keep the processor's adders busy.
+#[inline(always)]
+fn lanes<E: Copy, T: Rule<E>>(block: &[E]) -> T::Leaf {
     const LANES: usize = 64;
-    let (whole, rest) = row.as_chunks::<LANES>();
+    let (whole, rest) = block.as_chunks::<LANES>();
     let tail = rest.iter().fold(T::START, |acc, &x| T::step(acc, T::load(x)));
     if whole.is_empty() {
         return tail;
@@ -166,6 +179,12 @@ impl Walk {
         matches!(self.reduced.last(), None | Some((_, 1)))
     }
 
+    /// Whether each row follows the one before, and makes one result.
+    fn packed(&self) -> bool {
+        let after = |&(_, stride): &(usize, isize)| stride == self.count as isize;
+        self.reduced.len() == 1 && self.kept.len() <= 1 && self.kept.iter().all(after)
+    }
+
     fn fits(&self) -> bool {
         let forward = self.reduced.last().is_some_and(|&(_, stride)| stride >= 0);
         self.in_rows() || forward && matches!(self.kept.last(), Some((_, 1)))
@@ -183,6 +202,20 @@ impl Walk {
             if few {
                 let split = |i| self.split_row(rule, base, i);
                 return (0..results).map(|i| finish(split(i))).collect();
+            }
+            if self.packed() {
+                return collect(results, self.count, |start, out| {
+                    let end = start + out.len();
+                    let mut accs = [rule.start(); 64];
+                    for range in pieces(start..end, accs.len()) {
+                        let accs = &mut accs[..range.len()];
+                        accs.fill(rule.start());
+                        let rows =
+                            self.offset + range.start * self.count..self.offset + range.end * self.count;
+                        rule.rows(accs, &base[rows], self.count);
+                        out.extend(accs.iter().map(|&acc| finish(acc)));
+                    }
+                });
             }
             return collect(results, self.count, |start, out| {
                 let results = start..start + out.len();
@@ -280,20 +313,4 @@ impl Walk {
         let first = self.offset as isize + place(&self.kept, result);
         offsets(outer).map(move |offset| ((first + offset) as usize, stride as usize, count))
     }
-}
-
-/// Where the element lies that is `index`th in row-major order.
-fn place(axes: &[(usize, isize)], mut index: usize) -> isize {
-    let mut offset = 0;
-    for &(size, stride) in axes.iter().rev() {
-        offset += (index % size) as isize * stride;
-        index /= size;
-    }
-    offset
-}
-
-/// Where every element lies.
-fn offsets(axes: &[(usize, isize)]) -> impl Iterator<Item = isize> + '_ {
-    let count = axes.iter().map(|&(size, _)| size).product();
-    (0..count).map(|index| place(axes, index))
 }

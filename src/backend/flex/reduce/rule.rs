@@ -101,6 +101,13 @@ where
         }
         acc
     }
+    fn rows(&self, acc: &mut [A], rows: &[H], width: usize) {
+        let mut block = Block::new();
+        let whole = (BLOCK / width).max(1);
+        for (acc, rows) in acc.chunks_mut(whole).zip(rows.chunks(whole * width)) {
+            self.0.rows(acc, block.widen(rows), width);
+        }
+    }
     fn columns(&self, acc: &mut [A], rows: &[H], stride: usize, count: usize) {
         let mut block = Block::new();
         for start in (0..count).map(|row| row * stride) {

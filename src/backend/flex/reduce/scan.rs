@@ -64,6 +64,15 @@ fn run<E: Element, A: Copy + Send + Sync>(
         return x;
     }
     let scan = |values: &mut [E]| {
+        if inner == 1 {
+            for row in values.chunks_exact_mut(count) {
+                let mut acc = start;
+                for x in row {
+                    (acc, *x) = step(acc, *x);
+                }
+            }
+            return;
+        }
         let mut accs = vec![start; inner];
         for block in values.chunks_exact_mut(count * inner) {
             accs.fill(start);
