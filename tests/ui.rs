@@ -46,7 +46,11 @@ fn twins_compile() {
         .current_dir(&folder)
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 /// The first line of a case is `// CODE: words`, and its message has both.
@@ -56,9 +60,17 @@ fn messages_say_what_they_must() {
         let (code, words) = header(&case, &text);
         let stderr = fs::read_to_string(case.with_extension("stderr")).unwrap();
         let first = format!("error[{code}]");
-        let shown = if code == "const" { stderr.contains("error[E0080]") } else { stderr.starts_with(&first) };
+        let shown = if code == "const" {
+            stderr.contains("error[E0080]")
+        } else {
+            stderr.starts_with(&first)
+        };
         assert!(shown, "{}: the first error is not {code}", case.display());
-        assert!(stderr.contains(words), "{}: the message lacks `{words}`", case.display());
+        assert!(
+            stderr.contains(words),
+            "{}: the message lacks `{words}`",
+            case.display()
+        );
         let lines = stderr.lines().count();
         assert!(lines <= 40, "{}: {lines} lines of message", case.display());
     }
@@ -73,7 +85,11 @@ fn twins_differ_by_a_few_lines() {
         let (bad, good): (BTreeSet<_>, BTreeSet<_>) =
             (text.lines().skip(1).collect(), good.lines().skip(1).collect());
         let differing = bad.symmetric_difference(&good).count();
-        assert!((1..=8).contains(&differing), "{}: {differing} lines differ", case.display());
+        assert!(
+            (1..=8).contains(&differing),
+            "{}: {differing} lines differ",
+            case.display()
+        );
     }
 }
 
@@ -97,7 +113,8 @@ fn cases() -> Vec<(PathBuf, String)> {
 
 fn header<'a>(case: &Path, text: &'a str) -> (&'a str, &'a str) {
     let line = text.lines().next().and_then(|line| line.strip_prefix("// "));
-    line.and_then(|line| line.split_once(": ")).unwrap_or_else(|| panic!("{}: no `// CODE: words`", case.display()))
+    line.and_then(|line| line.split_once(": "))
+        .unwrap_or_else(|| panic!("{}: no `// CODE: words`", case.display()))
 }
 
 fn twin(case: &Path) -> PathBuf {

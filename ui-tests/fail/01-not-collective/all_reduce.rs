@@ -1,5 +1,4 @@
-// E0277: lift it into a group of replicas with `Mesh<Flex>`
-use keyway::{Mesh, ReduceKind};
+// E0277: lift it into a group of replicas with `Mesh<keyway::Flex>`
 use keyway::prelude::*;
 
 fn total(x: Tensor<Flex, 1>) -> Tensor<Flex, 1> {

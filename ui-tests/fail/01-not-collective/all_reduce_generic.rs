@@ -1,5 +1,4 @@
 // E0277: `B` cannot take part in collective operations
-use keyway::ReduceKind;
 use keyway::prelude::*;
 
 fn mean<B: Backend>(x: Tensor<B, 1>) -> Result<Tensor<B, 1>, keyway::Error> {

@@ -1,5 +1,4 @@
-// E0277: lift it into a group of replicas with `Mesh<Flex>`
-use keyway::Mesh;
+// E0277: lift it into a group of replicas with `Mesh<keyway::Flex>`
 use keyway::prelude::*;
 
 struct Layer {

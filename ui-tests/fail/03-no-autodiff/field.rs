@@ -1,5 +1,4 @@
-// E0277: use `Autodiff<Mesh<Flex>>`
-use keyway::Mesh;
+// E0277: use `Autodiff<Mesh<keyway::Flex>>`
 use keyway::prelude::*;
 
 struct Layer {

@@ -1,5 +1,4 @@
 // E0277: needs a float element type
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn mark(w: Tensor<Autodiff<Mesh<Flex>>, 2, bool>) {

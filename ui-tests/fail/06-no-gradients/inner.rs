@@ -1,4 +1,4 @@
-// E0277: use `Autodiff<Flex>`
+// E0277: use `Autodiff<keyway::Flex>`
 use keyway::prelude::*;
 
 fn value(x: Tensor<Flex, 1>) {

@@ -1,5 +1,4 @@
 // E0277: `Autodiff` wraps plain backends only
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn f(_x: Tensor<Autodiff<Autodiff<Mesh<Flex>>>, 1>) {}

@@ -1,4 +1,4 @@
-// E0277: needs a number type
+// E0369: cannot add
 use keyway::prelude::*;
 
 fn f(x: Tensor<Flex, 1, bool>, y: Tensor<Flex, 1, bool>) {

@@ -1,4 +1,4 @@
-// E0277: needs a float element type
+// E0277: `.cast()` converts
 use keyway::prelude::*;
 
 fn f(x: Tensor<Flex, 1, i32>) {

@@ -1,5 +1,4 @@
 // E0277: `.to_backend(..)` moves
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn f(x: Tensor<Flex, 1>, y: Tensor<Mesh<Flex>, 1>) {

@@ -1,5 +1,4 @@
 // E0308: expected `Tensor<Flex, 1>`, found
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn f(x: Tensor<Flex, 1>, y: Tensor<Mesh<Flex>, 1>) {

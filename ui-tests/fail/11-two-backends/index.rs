@@ -1,5 +1,4 @@
 // E0308: found `Tensor<Mesh<Flex>, 1, i32>`
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn f(x: Tensor<Flex, 2>, index: Tensor<Mesh<Flex>, 1, i32>) {

@@ -1,5 +1,4 @@
 // E0308: expected `Tensor<Flex, 2>`, found
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn f(x: Tensor<Flex, 2>, y: Tensor<Mesh<Flex>, 2>) {

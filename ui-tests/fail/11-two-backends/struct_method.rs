@@ -1,5 +1,4 @@
 // E0277: `.to_backend(..)` moves
-use keyway::Mesh;
 use keyway::prelude::*;
 
 struct Scale<B: Backend> {

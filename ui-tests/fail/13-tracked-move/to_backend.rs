@@ -1,5 +1,4 @@
 // E0277: cannot be differentiated
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn f(x: Tensor<Autodiff<Flex>, 1>, device: &<Mesh<Flex> as keyway::backend::BackendTypes>::Device) {

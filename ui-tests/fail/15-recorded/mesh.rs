@@ -2,7 +2,6 @@
 #[path = "../../support/recorder.rs"]
 mod recorder;
 
-use keyway::Mesh;
 use keyway::prelude::*;
 use recorder::Recorder;
 

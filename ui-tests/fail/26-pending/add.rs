@@ -1,5 +1,4 @@
 // E0277: not the same backend, rank and element type, and not a number
-use keyway::{Mesh, ReduceKind};
 use keyway::prelude::*;
 
 fn f(x: Tensor<Mesh<Flex>, 1>, y: Tensor<Mesh<Flex>, 1>) -> Result<(), keyway::Error> {

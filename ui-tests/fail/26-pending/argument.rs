@@ -1,5 +1,4 @@
 // E0308: found `Pending
-use keyway::{Mesh, ReduceKind};
 use keyway::prelude::*;
 
 fn norm(x: Tensor<Mesh<Flex>, 1>) -> Tensor<Mesh<Flex>, 1> {

@@ -1,5 +1,4 @@
-// E0599: no method named `into_data` found for struct `Pending
-use keyway::{Mesh, ReduceKind};
+// E0599: no method named `into_data` found for struct `keyway::Pending
 use keyway::prelude::*;
 
 fn f(x: Tensor<Mesh<Flex>, 1>) -> Result<(), keyway::Error> {

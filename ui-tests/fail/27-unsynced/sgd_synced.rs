@@ -1,5 +1,4 @@
 // E0277: call `.sync()?` first
-use keyway::Mesh;
 use keyway::nn::Linear;
 use keyway::optim::Sgd;
 use keyway::prelude::*;

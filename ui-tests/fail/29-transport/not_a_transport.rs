@@ -1,5 +1,4 @@
 // E0277: cannot carry the memory of
-use keyway::Mesh;
 use keyway::prelude::*;
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,5 @@
 // lint: that must be used
 #![deny(unused_must_use)]
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn main() {

@@ -1,6 +1,5 @@
 // lint: that must be used
 #![deny(unused_must_use)]
-use keyway::{Mesh, ReduceKind};
 use keyway::prelude::*;
 
 fn f(x: Tensor<Mesh<Flex>, 1>) -> Result<(), keyway::Error> {

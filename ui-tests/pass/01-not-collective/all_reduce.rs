@@ -1,5 +1,4 @@
 // The twin of `fail/01-not-collective/all_reduce.rs`.
-use keyway::{Mesh, ReduceKind};
 use keyway::prelude::*;
 
 fn total(x: Tensor<Mesh<Flex>, 1>) -> Tensor<Mesh<Flex>, 1> {

@@ -1,5 +1,4 @@
 // The twin of `fail/01-not-collective/all_reduce_tracked.rs`.
-use keyway::{Mesh, ReduceKind};
 use keyway::prelude::*;
 
 fn total(x: Tensor<Autodiff<Mesh<Flex>>, 1>) {

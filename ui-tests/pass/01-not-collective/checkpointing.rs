@@ -1,5 +1,4 @@
 // The twin of `fail/01-not-collective/checkpointing.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn mark(w: Tensor<Autodiff<Mesh<Flex>, BalancedCheckpointing>, 1>) {

@@ -1,5 +1,4 @@
 // The twin of `fail/01-not-collective/closure.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn main() {

@@ -1,5 +1,4 @@
 // The twin of `fail/01-not-collective/field.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 struct Layer {

@@ -1,5 +1,4 @@
 // The twin of `fail/01-not-collective/generic_call.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn train<B: PlainBackend + CollectiveBackend>(_device: &B::Device) {}

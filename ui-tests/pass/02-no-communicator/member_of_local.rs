@@ -1,5 +1,4 @@
 // The twin of `fail/02-no-communicator/member_of_local.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn rank<B: CollectiveBackend>(device: &B::Device) -> usize {

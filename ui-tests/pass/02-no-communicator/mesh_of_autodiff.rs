@@ -1,5 +1,4 @@
 // The twin of `fail/02-no-communicator/mesh_of_autodiff.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn main() {

@@ -1,5 +1,4 @@
 // The twin of `fail/03-no-autodiff/after_inner.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn mark(w: Tensor<Autodiff<Mesh<Flex>>, 1>) {

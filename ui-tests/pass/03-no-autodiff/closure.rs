@@ -1,5 +1,4 @@
 // The twin of `fail/03-no-autodiff/closure.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn main() {

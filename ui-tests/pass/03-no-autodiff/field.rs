@@ -1,5 +1,4 @@
 // The twin of `fail/03-no-autodiff/field.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 struct Layer {

@@ -1,5 +1,4 @@
 // The twin of `fail/04-not-float-parameters/generic_element.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn mark<E: FloatElement>(w: Tensor<Autodiff<Mesh<Flex>>, 2, E>) {

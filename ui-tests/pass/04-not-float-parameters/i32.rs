@@ -1,5 +1,4 @@
 // The twin of `fail/04-not-float-parameters/i32.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn mark(w: Tensor<Autodiff<Mesh<Flex>>, 2, f32>) {

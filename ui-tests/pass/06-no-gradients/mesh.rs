@@ -1,5 +1,4 @@
 // The twin of `fail/06-no-gradients/mesh.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn slope(loss: Tensor<Autodiff<Mesh<Flex>>, 1>) {

@@ -1,5 +1,4 @@
 // The twin of `fail/07-nested-autodiff/mesh.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn f(_x: Tensor<Autodiff<Mesh<Flex>>, 1>) {}

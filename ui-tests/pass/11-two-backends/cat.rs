@@ -1,5 +1,4 @@
 // The twin of `fail/11-two-backends/cat.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn f(x: Tensor<Flex, 1>, y: Tensor<Flex, 1>) {

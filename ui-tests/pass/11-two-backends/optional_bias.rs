@@ -1,6 +1,5 @@
 // The twin of `fail/11-two-backends/optional_bias.rs`.
 use keyway::module::linear;
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn f(x: Tensor<Flex, 2>, w: Tensor<Flex, 2>, bias: Tensor<Flex, 1>) {

@@ -1,5 +1,4 @@
 // The twin of `fail/11-two-backends/struct_method.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 struct Scale<B: Backend> {

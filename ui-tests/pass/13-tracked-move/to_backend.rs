@@ -1,5 +1,4 @@
 // The twin of `fail/13-tracked-move/to_backend.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn f(x: Tensor<Autodiff<Flex>, 1>, device: &<Mesh<Flex> as keyway::backend::BackendTypes>::Device) {

@@ -1,5 +1,4 @@
 // The twin of `fail/26-pending/add.rs`.
-use keyway::{Mesh, ReduceKind};
 use keyway::prelude::*;
 
 fn f(x: Tensor<Mesh<Flex>, 1>, y: Tensor<Mesh<Flex>, 1>) -> Result<(), keyway::Error> {

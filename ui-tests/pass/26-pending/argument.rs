@@ -1,5 +1,4 @@
 // The twin of `fail/26-pending/argument.rs`.
-use keyway::{Mesh, ReduceKind};
 use keyway::prelude::*;
 
 fn norm(x: Tensor<Mesh<Flex>, 1>) -> Tensor<Mesh<Flex>, 1> {

@@ -1,5 +1,4 @@
 // The twin of `fail/27-unsynced/adamw.rs`.
-use keyway::Mesh;
 use keyway::nn::Linear;
 use keyway::optim::AdamW;
 use keyway::prelude::*;

@@ -1,5 +1,4 @@
 // The twin of `fail/29-transport/not_a_transport.rs`.
-use keyway::Mesh;
 use keyway::prelude::*;
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,5 @@
 // The twin of `fail/32-ignored-outcome/all_reduce.rs`.
 #![deny(unused_must_use)]
-use keyway::{Mesh, ReduceKind};
 use keyway::prelude::*;
 
 fn f(x: Tensor<Mesh<Flex>, 1>) {

@@ -1,6 +1,5 @@
 // The twin of `fail/32-ignored-outcome/open.rs`.
 #![deny(unused_must_use)]
-use keyway::Mesh;
 use keyway::prelude::*;
 
 fn main() {

@@ -1,8 +1,0 @@
-// E0277: needs a float element type
-use keyway::Distribution;
-use keyway::prelude::*;
-
-fn main() {
-    let device = Default::default();
-    let _ = Tensor::<Flex, 1, i32>::random([3], Distribution::Default, &device);
-}
