@@ -256,7 +256,8 @@ mod sealed {
 macro_rules! element {
     ($($T:ty, $variant:ident, $scalar:ident as $wide:ty, $from:expr, $to:expr, [$($kind:ident)*];)*) => { $(
         impl sealed::Sealed for $T {}
-        $(impl $kind for $T {})*
+        $(#[diagnostic::do_not_recommend]
+        impl $kind for $T {})*
         impl Element for $T {
             const DTYPE: DType = DType::$variant;
             fn from_scalar(scalar: Scalar) -> Self {

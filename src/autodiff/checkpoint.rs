@@ -5,6 +5,11 @@ use std::fmt::Debug;
 use crate::op::{FusedOp, Op};
 
 /// Decides which ops are computed again in the backward pass instead of keeping their results.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a checkpointing strategy",
+    label = "not a checkpointing strategy",
+    note = "strategies are `NoCheckpointing` and `BalancedCheckpointing`"
+)]
 pub trait Strategy: Clone + Copy + Debug + Send + Sync + 'static {
     /// Whether the result of this op is computed again where the backward pass reads it.
     fn recomputes<T>(op: &Op<T>) -> bool;

@@ -54,13 +54,14 @@ pub struct MeshTensor<B: BackendTypes, T = InProcess> {
 #[derive(Clone)]
 struct Place(Arc<Member>);
 
-impl<B: LocalBackend> Mesh<B, InProcess> {
+impl<B: BackendTypes> Mesh<B, InProcess> {
     /// A group of `size` members in this process, all on the default device of `B`; gives a device for each, by rank.
     ///
     /// # Errors
     /// If `size` is 0.
     pub fn open(size: usize) -> Result<Vec<MeshDevice<B>>, Error>
     where
+        B: LocalBackend,
         B::Device: Default,
     {
         Self::open_on(vec![B::Device::default(); size], &GroupOptions::default())
@@ -70,7 +71,10 @@ impl<B: LocalBackend> Mesh<B, InProcess> {
     ///
     /// # Errors
     /// If there is no device.
-    pub fn open_on(devices: Vec<B::Device>, options: &GroupOptions) -> Result<Vec<MeshDevice<B>>, Error> {
+    pub fn open_on(devices: Vec<B::Device>, options: &GroupOptions) -> Result<Vec<MeshDevice<B>>, Error>
+    where
+        B: LocalBackend,
+    {
         if devices.is_empty() {
             return Err(Error::argument("open", "a group has at least one member"));
         }

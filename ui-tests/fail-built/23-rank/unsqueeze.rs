@@ -1,0 +1,7 @@
+// const: adds axes
+use keyway::prelude::*;
+
+fn main() {
+    let device = Default::default();
+    let _ = Tensor::<Flex, 2>::zeros([2, 1], &device).unsqueeze::<1>();
+}

@@ -1,0 +1,8 @@
+// E0277: lift it into a group of replicas with `Mesh<keyway::Flex>`
+use keyway::prelude::*;
+
+fn main() {
+    let device = Default::default();
+    let w = Tensor::<Autodiff<Flex>, 2>::zeros([2, 3], &device);
+    let _ = w.set_distributed_params("w");
+}

@@ -1,0 +1,8 @@
+// E0277: use `Autodiff<Mesh<keyway::Flex>>`
+use keyway::prelude::*;
+
+fn mark(w: Tensor<Autodiff<Mesh<Flex>>, 1>) {
+    let _ = w.inner().set_distributed_params("w");
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+// E0277: use `Autodiff<Mesh<keyway::Flex>>`
+use keyway::prelude::*;
+
+fn main() {
+    let _mark = |w: Tensor<Mesh<Flex>, 1>| w.set_distributed_params("w");
+}

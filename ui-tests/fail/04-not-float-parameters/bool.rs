@@ -1,0 +1,8 @@
+// E0277: needs a float element type
+use keyway::prelude::*;
+
+fn mark(w: Tensor<Autodiff<Mesh<Flex>>, 2, bool>) {
+    let _ = w.set_distributed_params("w");
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+// E0277: needs a float element type
+use keyway::prelude::*;
+
+fn main() {
+    let device = Default::default();
+    let _ = Tensor::<Flex, 1, i32>::ones([3], &device).exp();
+}

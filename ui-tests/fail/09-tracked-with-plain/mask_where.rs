@@ -1,0 +1,8 @@
+// E0277: not the same backend, rank and element type, and not a number
+use keyway::prelude::*;
+
+fn f(x: Tensor<Autodiff<Flex>, 1>, mask: Tensor<Autodiff<Flex>, 1, bool>, y: Tensor<Flex, 1>) {
+    let _ = x.mask_where(mask, y);
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+// E0277: `.cast()` converts
+use keyway::prelude::*;
+
+fn f(x: Tensor<Flex, 1>, y: Tensor<Flex, 1, i32>) {
+    let _ = x + y;
+}
+
+fn main() {}

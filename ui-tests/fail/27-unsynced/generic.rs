@@ -1,0 +1,10 @@
+// E0277: these gradients are not synchronised
+use keyway::nn::Linear;
+use keyway::optim::Sgd;
+use keyway::prelude::*;
+
+fn step<B: PlainBackend>(sgd: &mut Sgd<B>, model: &mut Linear<Autodiff<B>>, loss: Tensor<Autodiff<B>, 1>) {
+    sgd.step(0.1, model, &loss.backward());
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+// The twin of `fail-built/23-rank/squeeze_dim.rs`.
+use keyway::prelude::*;
+
+fn main() {
+    let device = Default::default();
+    let _ = Tensor::<Flex, 3>::zeros([2, 1, 1], &device).squeeze_dim::<2>(1);
+}

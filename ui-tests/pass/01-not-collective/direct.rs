@@ -1,0 +1,8 @@
+// The twin of `fail/01-not-collective/direct.rs`.
+use keyway::prelude::*;
+
+fn main() {
+    let device = Default::default();
+    let w = Tensor::<Autodiff<Mesh<Flex>>, 2>::zeros([2, 3], &device);
+    let _ = w.set_distributed_params("w");
+}

@@ -1,0 +1,7 @@
+// The twin of `fail/06-no-gradients/require_grad.rs`.
+use keyway::prelude::*;
+
+fn main() {
+    let device = Default::default();
+    let _ = Tensor::<Autodiff<Flex>, 1>::ones([3], &device).require_grad();
+}

@@ -1,0 +1,8 @@
+// The twin of `fail/09-tracked-with-plain/compare.rs`.
+use keyway::prelude::*;
+
+fn f(x: Tensor<Autodiff<Flex>, 1>, y: Tensor<Flex, 1>) {
+    let _ = x.greater(Tensor::from_inner(y));
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+// The twin of `fail/11-two-backends/add.rs`.
+use keyway::prelude::*;
+
+fn f(x: Tensor<Flex, 1>, y: Tensor<Flex, 1>) {
+    let _ = x + y;
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+// The twin of `fail/15-recorded/into_scalar.rs`.
+#[path = "../../support/recorder.rs"]
+mod recorder;
+
+use keyway::prelude::*;
+use recorder::Recorder;
+
+fn read(x: Tensor<Flex, 1>) {
+    let _ = x.into_scalar();
+}
+
+fn main() {}

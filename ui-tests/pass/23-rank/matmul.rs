@@ -1,0 +1,8 @@
+// The twin of `fail/23-rank/matmul.rs`.
+use keyway::prelude::*;
+
+fn f(x: Tensor<Flex, 2>, y: Tensor<Flex, 2>) {
+    let _ = x.matmul(y);
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+// The twin of `fail/31-false-claims/missing_family.rs`.
+use keyway::op::Op;
+
+fn family<T>(op: &Op<T>) -> &str {
+    match op {
+        Op::Unary(..) | Op::Binary(..) | Op::Compare(..) => "element-wise",
+        Op::Reduce(..) | Op::Scan(..) => "reduction",
+        Op::Move(..) | Op::Cat(..) | Op::Index(..) => "movement",
+        Op::Matmul(..) | Op::Conv(..) | Op::Pool(..) => "linear",
+        Op::Cast(..) | Op::Fused(..) => "other",
+    }
+}
+
+fn main() {}
