@@ -9,6 +9,7 @@ use keyway::op::{Arg, BinaryOp, Meta, Op, UnaryOp};
 use keyway::prelude::*;
 use keyway::{DType, Shape};
 
+type Contender<'a> = (&'a str, Box<dyn Fn() + 'a>);
 type Value = <Flex as BackendTypes>::Primitive;
 
 fn main() {
@@ -27,7 +28,7 @@ fn main() {
         Flex::execute(Op::Binary(BinaryOp::Add, Arg::Tensor(x), Arg::Tensor(y)), &meta).expect("add")
     };
     let exp = |x: Value| Flex::execute(Op::Unary(UnaryOp::Exp, x), &meta).expect("exp");
-    let contenders: [(&str, Box<dyn Fn()>); 8] = [
+    let contenders: [Contender; 8] = [
         (
             "add: allocate and loop",
             Box::new(|| {

@@ -722,8 +722,8 @@ fn fused<T: HasMeta>(name: &'static str, op: &FusedOp<T>) -> Result<(Shape, DTyp
                     return Err(Error::shape(name, &[x.shape(), p.shape()], message));
                 }
             }
-            if !(*eps >= 0.0) {
-                return Err(Error::argument(name, format!("eps is {eps}, not positive")));
+            if eps.is_nan() || *eps < 0.0 {
+                return Err(Error::argument(name, format!("eps is {eps}: it must not be negative")));
             }
             Ok((x.shape().clone(), x.dtype()))
         }

@@ -7,7 +7,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use half::{bf16, f16};
 use serde::{Deserialize, Serialize};
+
+use crate::element::DType;
 
 /// Which random numbers: a stream and a position in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,9 +107,14 @@ pub fn normal_f64(key: Key, first: usize, len: usize) -> impl Iterator<Item = f6
     })
 }
 
-/// A unit value taken to `low..high` in `f32`. Rounding never gives `high`.
-pub fn scale_f32(unit: f32, low: f64, high: f64) -> f32 {
+/// A unit value taken to `low..high` in `f32`, and rounded to `dtype` if that is narrower. Rounding never gives `high`.
+pub fn scale_f32(unit: f32, low: f64, high: f64, dtype: DType) -> f32 {
     let value = low as f32 + unit * (high - low) as f32;
+    let value = match dtype {
+        DType::F16 => f16::from_f32(value).to_f32(),
+        DType::BF16 => bf16::from_f32(value).to_f32(),
+        _ => value,
+    };
     if value >= high as f32 { low as f32 } else { value }
 }
 
@@ -167,6 +175,14 @@ mod tests {
         let whole: Vec<f64> = uniform_f64(key, 0, 23).collect();
         let parts: Vec<f64> = uniform_f64(key, 0, 5).chain(uniform_f64(key, 5, 18)).collect();
         assert_eq!(whole, parts);
+    }
+
+    #[test]
+    fn rounding_never_reaches_the_bound() {
+        for dtype in [DType::F32, DType::F16, DType::BF16] {
+            let greatest = scale_f32(unit_f32(u32::MAX), 0.0, 1.0, dtype);
+            assert!(greatest < 1.0, "{dtype}: {greatest}");
+        }
     }
 
     #[test]

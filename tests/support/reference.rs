@@ -329,7 +329,7 @@ fn create(op: CreateOp, meta: &Meta) -> Dense {
         ),
         CreateOp::Uniform { low, high, key } => floats(
             random::uniform_f32(key, 0, n)
-                .map(|u| random::scale_f32(u, low, high).into())
+                .map(|u| random::scale_f32(u, low, high, meta.dtype).into())
                 .collect(),
         ),
         CreateOp::Normal { mean, std, key } if wide => {

@@ -97,16 +97,16 @@ fn main() {
     compare!(
         rows, "transposed copy 1024x1024", [square],
         // Neither keyway nor burn has a public `contiguous`: a cat of one tensor copies it.
-        |x| Tensor::cat(vec![x.transpose()], 0), Burn::cat(vec![x.transpose(), x.slice([0..0, 0..1024])], 0), x.t().and_then(|x| x.contiguous())
+        |x| Tensor::cat(vec![x.transpose()], 0), Burn::cat(vec![x.clone().transpose(), x.slice([0..0, 0..1024])], 0), x.t().and_then(|x| x.contiguous())
     );
     for n in [64, 512, 1024] {
-        let x = inputs([n, n]);
-        compare!(rows, format!("matmul {n}"), [x, x], |x, y| x.matmul(y), x.matmul(y), x.matmul(y));
+        let factor = inputs([n, n]);
+        compare!(rows, format!("matmul {n}"), [factor, factor], |x, y| x.matmul(y), x.matmul(y), x.matmul(y));
     }
     let (image, kernel) = (inputs([8, 32, 56, 56]), inputs([64, 32, 3, 3]));
     compare!(
         rows, "conv2d 8x32x56x56 64 3x3", [image, kernel],
-        |x, w| keyway::module::conv2d(x, w, None, keyway::op::ConvOptions { padding: [(1, 1), (1, 1)].as_slice().into(), ..keyway::op::ConvOptions::new(2) }),
+        |x, w| keyway::module::conv2d(x, w, None, keyway::module::ConvOptions::new([1, 1], [1, 1], [1, 1], 1)),
         burn_tensor::module::conv2d(x, w, None, burn_tensor::ops::ConvOptions::new([1, 1], [1, 1], [1, 1], 1)),
         x.conv2d(w, 1, 1, 1, 1)
     );

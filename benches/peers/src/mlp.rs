@@ -6,7 +6,6 @@ use std::time::Instant;
 use keyway::nn::{Linear, LinearConfig};
 use keyway::optim::SgdConfig;
 use keyway::prelude::*;
-use keyway::{Mesh, module};
 
 use crate::Row;
 
@@ -20,7 +19,7 @@ struct Mlp<B: Backend> {
     c: Linear<B>,
 }
 
-module!(Mlp { a, b, c });
+keyway::module!(Mlp { a, b, c });
 
 impl<B: Backend> Mlp<B> {
     fn new(device: &B::Device) -> Self {
@@ -32,19 +31,19 @@ impl<B: Backend> Mlp<B> {
     }
 
     fn forward(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.c.forward(self.b.forward(self.a.forward(x).relu()).relu())
+        self.c.forward(activation::relu(self.b.forward(activation::relu(self.a.forward(x)))))
     }
 }
 
 pub fn rows(rows: &mut Vec<Row>) {
-    let alone = replica::<Flex>(&Default::default(), |_| {});
+    let alone = replica::<Flex>(&Default::default(), Ok);
     rows.push(Row { name: "mlp step, 1 replica of 128".into(), micros: [Some(alone), None, None] });
     let devices = Mesh::<Flex>::open(2).expect("two replicas");
     let replicas: Vec<_> = devices
         .into_iter()
         .map(|device| {
             thread::spawn(move || {
-                replica::<Mesh<Flex>>(&device, |model| model.distribute().expect("members agree"))
+                replica::<Mesh<Flex>>(&device, Mlp::distribute)
             })
         })
         .collect();
@@ -52,10 +51,11 @@ pub fn rows(rows: &mut Vec<Row>) {
     rows.push(Row { name: "mlp step, 2 replicas of 128".into(), micros: [Some(together), None, None] });
 }
 
+type Prepare<B> = fn(Mlp<Autodiff<B>>) -> Result<Mlp<Autodiff<B>>, Error>;
+
 /// Microseconds of a step, best of five rounds.
-fn replica<B: PlainBackend>(device: &B::Device, prepare: impl FnOnce(&mut Mlp<Autodiff<B>>)) -> f64 {
-    let mut model = Mlp::<Autodiff<B>>::new(device);
-    prepare(&mut model);
+fn replica<B: PlainBackend>(device: &B::Device, prepare: Prepare<B>) -> f64 {
+    let mut model = prepare(Mlp::new(device)).expect("members agree");
     let mut optimizer = SgdConfig::new().init();
     let x = Tensor::random([BATCH, 784], keyway::Distribution::Default, device);
     let targets = Tensor::<Autodiff<B>, 1, i32>::arange(0..BATCH as i64, device) % 10;
@@ -63,9 +63,9 @@ fn replica<B: PlainBackend>(device: &B::Device, prepare: impl FnOnce(&mut Mlp<Au
     for _ in 0..5 {
         let start = Instant::now();
         for _ in 0..STEPS {
-            let loss = keyway::loss::cross_entropy(model.forward(x.clone()), targets.clone());
+            let loss = loss::cross_entropy(model.forward(x.clone()), targets.clone(), loss::Mean);
             let gradients = loss.backward().sync().expect("members agree");
-            optimizer.step(0.1, &mut model, &gradients);
+            optimizer.step(0.1, &mut model, &gradients).expect("a step");
         }
         best = best.min(start.elapsed().as_secs_f64() * 1e6 / STEPS as f64);
     }

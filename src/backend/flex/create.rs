@@ -15,7 +15,8 @@ pub(super) fn create(op: CreateOp, meta: &Meta, device: &FlexDevice) -> FlexTens
         CreateOp::Full(value) => with_dtype!(meta.dtype, E => full::<E>(value, meta, device)),
         CreateOp::Arange { start, step } => arange(start, step, meta, device),
         CreateOp::Uniform { low, high, key } => {
-            let narrow = |first, len| uniform_f32(key, first, len).map(|u| scale_f32(u, low, high));
+            let narrow =
+                |first, len| uniform_f32(key, first, len).map(|u| scale_f32(u, low, high, meta.dtype));
             let wide = |first, len| uniform_f64(key, first, len).map(|u| scale_f64(u, low, high));
             random(narrow, wide, meta, device)
         }

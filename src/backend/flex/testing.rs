@@ -44,9 +44,9 @@ impl Random {
         let values: Vec<i64> = (0..len).map(|_| least + (self.next() % 7) as i64).collect();
         let data = TensorData::new(values, sizes)?.cast(dtype);
         let mut x = Raw::from_data(data, &Default::default())?.permute(&axes)?;
-        for axis in 0..rank {
-            x = x.narrow(axis, margin, shape[axis])?;
-            if self.next() % 3 == 0 {
+        for (axis, &size) in shape.iter().enumerate() {
+            x = x.narrow(axis, margin, size)?;
+            if self.next().is_multiple_of(3) {
                 x = x.flip(&[axis])?;
             }
         }

@@ -30,7 +30,7 @@ pub(super) fn create(op: CreateOp, meta: &Meta) -> Values {
                 from_vec(values.collect(), shape)
             }
             dtype => {
-                let values = random::uniform_f32(key, 0, n).map(|u| random::scale_f32(u, low, high));
+                let values = random::uniform_f32(key, 0, n).map(|u| random::scale_f32(u, low, high, dtype));
                 floats(dtype, shape, values.map(f64::from))
             }
         },

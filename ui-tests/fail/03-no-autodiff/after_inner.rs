@@ -1,4 +1,4 @@
-// E0277: use `Autodiff<Mesh<keyway::Flex>>`
+// E0277: use `Autodiff<keyway::Mesh<keyway::Flex>>`
 use keyway::prelude::*;
 
 fn mark(w: Tensor<Autodiff<Mesh<Flex>>, 1>) {

@@ -47,7 +47,7 @@ impl Backend for Mine {
 }
 
 impl CollectiveBackend for Mine {
-    fn member(_: &FlexDevice) -> &Member {
+    fn member(_: &FlexDevice) -> &std::sync::Arc<Member> {
         unimplemented!()
     }
     fn start(_: CollectiveOp, _: Self::Primitive, _: &Meta) -> Result<Pending<Self::Primitive>, Error> {
