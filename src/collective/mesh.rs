@@ -36,7 +36,7 @@ use crate::shape::Shape;
 pub struct Mesh<B, T = InProcess>(PhantomData<fn() -> (B, T)>);
 
 /// A device of `B` that is a member of a group. Two are equal if the devices are equal and the memberships are the same;
-/// devices that were never joined to others ([`MeshDevice::from`], `default`) are groups of one, all alike.
+/// devices that were never joined to others ([`MeshDevice::alone`], `default`) are groups of one, all alike.
 pub struct MeshDevice<B: BackendTypes, T = InProcess> {
     inner: B::Device,
     member: Place,

@@ -6,7 +6,7 @@
 //! still held elsewhere, they notice only that it does not come.
 //!
 //! Every member calls the same operations in the same order. Before data moves, members compare what they are about to
-//! do; whatever differs, and a member that is missing, is an [`Error::Collective`](crate::Error::Collective) on every
+//! do; whatever differs, and a member that is missing, is an [`Error::Collective`] on every
 //! remaining member, which names the rank at fault and the parameter. After that the group is broken: each later call
 //! returns the first cause at once. Nothing waits longer than [`GroupOptions::timeout`].
 //!

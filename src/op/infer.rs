@@ -723,7 +723,10 @@ fn fused<T: HasMeta>(name: &'static str, op: &FusedOp<T>) -> Result<(Shape, DTyp
                 }
             }
             if eps.is_nan() || *eps < 0.0 {
-                return Err(Error::argument(name, format!("eps is {eps}: it must not be negative")));
+                return Err(Error::argument(
+                    name,
+                    format!("eps is {eps}: it must not be negative"),
+                ));
             }
             Ok((x.shape().clone(), x.dtype()))
         }

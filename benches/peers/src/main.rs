@@ -34,7 +34,10 @@ fn row(name: impl Into<String>, mut work: [Work; 3]) -> Row {
             }
         }
     }
-    let row = Row { name: name.into(), micros: best.map(|t| t.is_finite().then_some(t)) };
+    let row = Row {
+        name: name.into(),
+        micros: best.map(|t| t.is_finite().then_some(t)),
+    };
     eprintln!("{}: {:?}", row.name, row.micros);
     row
 }
@@ -50,7 +53,9 @@ fn time(f: &mut dyn FnMut()) -> f64 {
 
 /// Values in 0..1 from a multiplicative hash: the same for every library.
 fn values(len: usize) -> Vec<f32> {
-    (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1u32 << 24) as f32).collect()
+    (0..len as u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1u32 << 24) as f32)
+        .collect()
 }
 
 struct Inputs<const D: usize> {
@@ -90,24 +95,58 @@ fn main() {
     compare!(rows, "exp 1M", [big], |x| x.exp(), x.exp(), x.exp());
     compare!(rows, "sum 1M", [big], |x| x.sum(), x.sum(), x.sum_all());
     compare!(
-        rows, "softmax 1024x1024", [square],
-        |x| keyway::activation::softmax(x, 1), burn_tensor::activation::softmax(x, 1), candle_nn::ops::softmax_last_dim(x)
+        rows,
+        "softmax 1024x1024",
+        [square],
+        |x| keyway::activation::softmax(x, 1),
+        burn_tensor::activation::softmax(x, 1),
+        candle_nn::ops::softmax_last_dim(x)
     );
-    compare!(rows, "sum axis 0 1024x1024", [square], |x| x.sum_dim(0), x.sum_dim(0), x.sum_keepdim(0));
     compare!(
-        rows, "transposed copy 1024x1024", [square],
-        // Neither keyway nor burn has a public `contiguous`: a cat of one tensor copies it.
-        |x| Tensor::cat(vec![x.transpose()], 0), Burn::cat(vec![x.clone().transpose(), x.slice([0..0, 0..1024])], 0), x.t().and_then(|x| x.contiguous())
+        rows,
+        "sum axis 0 1024x1024",
+        [square],
+        |x| x.sum_dim(0),
+        x.sum_dim(0),
+        x.sum_keepdim(0)
+    );
+    compare!(
+        rows,
+        "transposed copy 1024x1024",
+        [square],
+        // Neither keyway nor burn has a public `contiguous`: reading a transposed tensor copies it.
+        |x| x.transpose().into_data(),
+        x.transpose().into_data(),
+        x.t().and_then(|x| x.contiguous())
     );
     for n in [64, 512, 1024] {
         let factor = inputs([n, n]);
-        compare!(rows, format!("matmul {n}"), [factor, factor], |x, y| x.matmul(y), x.matmul(y), x.matmul(y));
+        compare!(
+            rows,
+            format!("matmul {n}"),
+            [factor, factor],
+            |x, y| x.matmul(y),
+            x.matmul(y),
+            x.matmul(y)
+        );
     }
     let (image, kernel) = (inputs([8, 32, 56, 56]), inputs([64, 32, 3, 3]));
     compare!(
-        rows, "conv2d 8x32x56x56 64 3x3", [image, kernel],
-        |x, w| keyway::module::conv2d(x, w, None, keyway::module::ConvOptions::new([1, 1], [1, 1], [1, 1], 1)),
-        burn_tensor::module::conv2d(x, w, None, burn_tensor::ops::ConvOptions::new([1, 1], [1, 1], [1, 1], 1)),
+        rows,
+        "conv2d 8x32x56x56 64 3x3",
+        [image, kernel],
+        |x, w| keyway::module::conv2d(
+            x,
+            w,
+            None,
+            keyway::module::ConvOptions::new([1, 1], [1, 1], [1, 1], 1)
+        ),
+        burn_tensor::module::conv2d(
+            x,
+            w,
+            None,
+            burn_tensor::ops::ConvOptions::new([1, 1], [1, 1], [1, 1], 1)
+        ),
         x.conv2d(w, 1, 1, 1, 1)
     );
     mlp::rows(&mut rows);
@@ -118,15 +157,27 @@ fn main() {
 fn torch() -> Vec<(String, u32, f64)> {
     let python = std::env::var("PYTHON").unwrap_or_else(|_| "python3".into());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/torch_peer.py");
-    let Ok(output) = Command::new(&python).arg(script).output() else { return Vec::new() };
+    let Ok(output) = Command::new(&python).arg(script).output() else {
+        return Vec::new();
+    };
     if !output.status.success() {
-        eprintln!("{python} has no torch: its columns stay empty\n{}", String::from_utf8_lossy(&output.stderr));
+        eprintln!(
+            "{python} has no torch: its columns stay empty\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     let parse = |line: &str| {
         let mut fields = line.split('\t');
-        Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+        Some((
+            fields.next()?.to_owned(),
+            fields.next()?.parse().ok()?,
+            fields.next()?.parse().ok()?,
+        ))
     };
-    String::from_utf8_lossy(&output.stdout).lines().filter_map(parse).collect()
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(parse)
+        .collect()
 }
 
 fn print(rows: &[Row], torch: &[(String, u32, f64)]) {
@@ -136,9 +187,19 @@ fn print(rows: &[Row], torch: &[(String, u32, f64)]) {
         let torch = [1, 2].map(|n| torch.iter().find(|t| t.0 == row.name && t.1 == n).map(|t| t.2));
         let others = row.micros[1..].iter().chain(&torch).flatten();
         let best = others.copied().fold(f64::INFINITY, f64::min);
-        let cell = |t: &Option<f64>| t.map_or("–".into(), |t| if t < 10.0 { format!("{t:.3}") } else { format!("{t:.0}") });
+        let cell = |t: &Option<f64>| {
+            t.map_or("–".into(), |t| {
+                if t < 10.0 {
+                    format!("{t:.3}")
+                } else {
+                    format!("{t:.0}")
+                }
+            })
+        };
         let cells: Vec<String> = row.micros.iter().chain(&torch).map(cell).collect();
-        let ratio = row.micros[0].map_or(f64::NAN, |t| t / best);
-        println!("| {} | {} | {ratio:.2} |", row.name, cells.join(" | "));
+        let ratio = row.micros[0]
+            .filter(|_| best.is_finite())
+            .map_or("–".into(), |t| format!("{:.2}", t / best));
+        println!("| {} | {} | {ratio} |", row.name, cells.join(" | "));
     }
 }

@@ -31,24 +31,31 @@ impl<B: Backend> Mlp<B> {
     }
 
     fn forward(&self, x: Tensor<B, 2>) -> Tensor<B, 2> {
-        self.c.forward(activation::relu(self.b.forward(activation::relu(self.a.forward(x)))))
+        self.c.forward(activation::relu(
+            self.b.forward(activation::relu(self.a.forward(x))),
+        ))
     }
 }
 
 pub fn rows(rows: &mut Vec<Row>) {
     let alone = replica::<Flex>(&Default::default(), Ok);
-    rows.push(Row { name: "mlp step, 1 replica of 128".into(), micros: [Some(alone), None, None] });
+    rows.push(Row {
+        name: "mlp step, 1 replica of 128".into(),
+        micros: [Some(alone), None, None],
+    });
     let devices = Mesh::<Flex>::open(2).expect("two replicas");
     let replicas: Vec<_> = devices
         .into_iter()
-        .map(|device| {
-            thread::spawn(move || {
-                replica::<Mesh<Flex>>(&device, Mlp::distribute)
-            })
-        })
+        .map(|device| thread::spawn(move || replica::<Mesh<Flex>>(&device, Mlp::distribute)))
         .collect();
-    let together = replicas.into_iter().map(|r| r.join().expect("a replica")).fold(0.0, f64::max);
-    rows.push(Row { name: "mlp step, 2 replicas of 128".into(), micros: [Some(together), None, None] });
+    let together = replicas
+        .into_iter()
+        .map(|r| r.join().expect("a replica"))
+        .fold(0.0, f64::max);
+    rows.push(Row {
+        name: "mlp step, 2 replicas of 128".into(),
+        micros: [Some(together), None, None],
+    });
 }
 
 type Prepare<B> = fn(Mlp<Autodiff<B>>) -> Result<Mlp<Autodiff<B>>, Error>;

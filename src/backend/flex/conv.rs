@@ -172,7 +172,8 @@ impl Plan {
             .saturating_mul(self.positions);
         let threads = rayon::current_num_threads();
         let parallel = work.saturating_mul(self.parts()) >= PARALLEL_PRODUCT;
-        let few = self.parts() < threads || (self.parts() < 4 * threads && !self.parts().is_multiple_of(threads));
+        let few =
+            self.parts() < threads || (self.parts() < 4 * threads && !self.parts().is_multiple_of(threads));
         (parallel, parallel && few && work >= PARALLEL_PRODUCT)
     }
 

@@ -1,4 +1,4 @@
-// E0271: expected `Collective`, found `Local`
+// E0271: type mismatch resolving `<Mine as Backend>::Reach == Collective`
 #![allow(unused_imports)]
 use keyway::backend::{Backend, BackendTypes};
 use keyway::collective::{CollectiveBackend, CollectiveOp, Member, Pending, ReduceKind};
