@@ -35,42 +35,53 @@ pub(super) trait Fold<E, A, R>: Sync {
 /// A reduction of elements as they are stored.
 pub(super) struct Direct<T>(pub(super) T);
 
+// The closures are inlined by force: left to itself, the compiler makes the larger ones functions of their own, without
+// the instructions that `vectorised` provides.
 impl<E: Copy, T: Rule<E>> Fold<E, T::Acc, T::Out> for Direct<T> {
     fn start(&self) -> T::Acc {
         T::widen(T::START)
     }
 
     fn row(&self, acc: T::Acc, row: &[E]) -> T::Acc {
-        vectorised(|| blocks::<E, T>(acc, row))
+        vectorised(
+            #[inline(always)]
+            || blocks::<E, T>(acc, row),
+        )
     }
 
     fn rows(&self, acc: &mut [T::Acc], rows: &[E], width: usize) {
-        vectorised(|| {
-            for (acc, row) in acc.iter_mut().zip(rows.chunks_exact(width)) {
-                *acc = blocks::<E, T>(*acc, row);
-            }
-        })
+        vectorised(
+            #[inline(always)]
+            || {
+                for (acc, row) in acc.iter_mut().zip(rows.chunks_exact(width)) {
+                    *acc = blocks::<E, T>(*acc, row);
+                }
+            },
+        )
     }
 
     fn columns(&self, acc: &mut [T::Acc], rows: &[E], stride: usize, count: usize) {
         let width = acc.len();
         let row = |i: usize| &rows[i * stride..i * stride + width];
-        vectorised(|| {
-            let whole = count - count % 8;
-            for i in (0..whole).step_by(8) {
-                let eight: [&[E]; 8] = std::array::from_fn(|k| row(i + k));
-                for (j, acc) in acc.iter_mut().enumerate() {
-                    let pair = |k: usize| T::step(T::load(eight[k][j]), T::load(eight[k + 1][j]));
-                    let leaf = T::step(T::step(pair(0), pair(2)), T::step(pair(4), pair(6)));
-                    *acc = T::merge(*acc, T::widen(leaf));
+        vectorised(
+            #[inline(always)]
+            || {
+                let whole = count - count % 8;
+                for i in (0..whole).step_by(8) {
+                    let eight: [&[E]; 8] = std::array::from_fn(|k| row(i + k));
+                    for (j, acc) in acc.iter_mut().enumerate() {
+                        let pair = |k: usize| T::step(T::load(eight[k][j]), T::load(eight[k + 1][j]));
+                        let leaf = T::step(T::step(pair(0), pair(2)), T::step(pair(4), pair(6)));
+                        *acc = T::merge(*acc, T::widen(leaf));
+                    }
                 }
-            }
-            for i in whole..count {
-                for (acc, &x) in acc.iter_mut().zip(row(i)) {
-                    *acc = T::merge(*acc, T::widen(T::load(x)));
+                for i in whole..count {
+                    for (acc, &x) in acc.iter_mut().zip(row(i)) {
+                        *acc = T::merge(*acc, T::widen(T::load(x)));
+                    }
                 }
-            }
-        })
+            },
+        )
     }
 
     fn merge(&self, a: T::Acc, b: T::Acc) -> T::Acc {
