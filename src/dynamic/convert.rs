@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-use super::{Arm, Dyn, DynTensor};
+use super::{Arm, Dyn};
 use crate::autodiff::{Autodiff, AutodiffBackend, Strategy, Tracked};
 use crate::backend::Backend;
 use crate::element::Element;
@@ -36,9 +36,11 @@ pub struct ConversionError<T> {
 /// # Errors
 /// `Rank`, `DType` or `BackendMismatch` if the types differ; `Tracked` if the tensor is tracked, since its gradient would
 /// be lost: `detach` it.
-impl<A: Arm<Dyn>, const D: usize, E: Element, S: Strategy> TryFrom<DynTensor<S>> for Tensor<A, D, E> {
-    type Error = ConversionError<DynTensor<S>>;
-    fn try_from(tensor: DynTensor<S>) -> Result<Self, Self::Error> {
+impl<A: Arm<Dyn>, const D: usize, E: Element, S: Strategy> TryFrom<Raw<Autodiff<Dyn, S>>>
+    for Tensor<A, D, E>
+{
+    type Error = ConversionError<Raw<Autodiff<Dyn, S>>>;
+    fn try_from(tensor: Raw<Autodiff<Dyn, S>>) -> Result<Self, Self::Error> {
         let kept = tensor.clone();
         let typed = untracked(&tensor).and_then(|()| plain::<A, D, E, S>(tensor));
         typed
@@ -52,11 +54,11 @@ impl<A: Arm<Dyn>, const D: usize, E: Element, S: Strategy> TryFrom<DynTensor<S>>
 /// # Errors
 /// `Rank`, `DType` or `BackendMismatch` if the types differ; `Tracked` if an op produced the tensor, since its graph is one
 /// of [`Dyn`].
-impl<A: Arm<Dyn>, S2: Strategy, const D: usize, E: Element, S: Strategy> TryFrom<DynTensor<S>>
+impl<A: Arm<Dyn>, S2: Strategy, const D: usize, E: Element, S: Strategy> TryFrom<Raw<Autodiff<Dyn, S>>>
     for Tensor<Autodiff<A, S2>, D, E>
 {
-    type Error = ConversionError<DynTensor<S>>;
-    fn try_from(tensor: DynTensor<S>) -> Result<Self, Self::Error> {
+    type Error = ConversionError<Raw<Autodiff<Dyn, S>>>;
+    fn try_from(tensor: Raw<Autodiff<Dyn, S>>) -> Result<Self, Self::Error> {
         let kept = tensor.clone();
         let typed = tensor
             .primitive()
@@ -68,9 +70,9 @@ impl<A: Arm<Dyn>, S2: Strategy, const D: usize, E: Element, S: Strategy> TryFrom
     }
 }
 
-impl<A: Arm<Dyn>, const D: usize, E: Element, S: Strategy> From<Tensor<A, D, E>> for DynTensor<S> {
+impl<A: Arm<Dyn>, const D: usize, E: Element, S: Strategy> From<Tensor<A, D, E>> for Raw<Autodiff<Dyn, S>> {
     fn from(tensor: Tensor<A, D, E>) -> Self {
-        DynTensor::from_inner(Raw::new(A::into_dyn(tensor.into_raw().into_primitive())))
+        Raw::from_inner(Raw::new(A::into_dyn(tensor.into_raw().into_primitive())))
     }
 }
 
@@ -79,7 +81,7 @@ impl<A: Arm<Dyn>, const D: usize, E: Element, S: Strategy> From<Tensor<A, D, E>>
 /// # Errors
 /// `Tracked` if an op produced the tensor, since its graph is one of `A`.
 impl<A: Arm<Dyn>, S2: Strategy, const D: usize, E: Element, S: Strategy>
-    TryFrom<Tensor<Autodiff<A, S2>, D, E>> for DynTensor<S>
+    TryFrom<Tensor<Autodiff<A, S2>, D, E>> for Raw<Autodiff<Dyn, S>>
 {
     type Error = ConversionError<Tensor<Autodiff<A, S2>, D, E>>;
     fn try_from(tensor: Tensor<Autodiff<A, S2>, D, E>) -> Result<Self, Self::Error> {
@@ -93,7 +95,7 @@ impl<A: Arm<Dyn>, S2: Strategy, const D: usize, E: Element, S: Strategy>
     }
 }
 
-fn untracked<S: Strategy>(tensor: &DynTensor<S>) -> Result<(), Error> {
+fn untracked<S: Strategy>(tensor: &Raw<Autodiff<Dyn, S>>) -> Result<(), Error> {
     if !tensor.is_require_grad() {
         return Ok(());
     }
@@ -105,7 +107,7 @@ fn untracked<S: Strategy>(tensor: &DynTensor<S>) -> Result<(), Error> {
 
 /// The value of a tensor that has these types.
 fn plain<A: Arm<Dyn>, const D: usize, E: Element, S: Strategy>(
-    tensor: DynTensor<S>,
+    tensor: Raw<Autodiff<Dyn, S>>,
 ) -> Result<A::Primitive, Error> {
     if tensor.rank() != D {
         return Err(Error::rank("try_from", tensor.rank(), format!("rank {D}")));

@@ -168,7 +168,11 @@ where
             Error::argument("mesh", message)
         })
     });
-    let members = Mesh::<B>::open_on(own.collect::<Result<_, _>>()?, options)?;
+    let own: Vec<_> = own.collect::<Result<_, _>>()?;
+    let members = match &own[..] {
+        [device] => vec![MeshDevice::alone(device.clone())],
+        _ => Mesh::<B>::open_on(own, options)?,
+    };
     Ok(members
         .into_iter()
         .map(<Mesh<B> as Arm<Dyn>>::device_into_dyn)

@@ -1,7 +1,7 @@
 //! Tensors of which nothing is known at compile time.
 
 use super::Dyn;
-use crate::autodiff::{Autodiff, AutodiffBackend, Gradients, NoCheckpointing, Strategy};
+use crate::autodiff::{Autodiff, AutodiffBackend, Gradients, Strategy};
 use crate::backend::{SyncState, Unsynced};
 use crate::collective::{self, CollectiveOp, ParamId, Pending, ReduceKind};
 use crate::error::Error;
@@ -10,14 +10,14 @@ use crate::raw::Raw;
 /// A tensor whose rank, element type and backend are known at run time only, tracked or not. It has every op and composite
 /// of [`Raw`], by the names of [`Tensor`], and each returns a `Result`.
 ///
-/// A tensor that is not tracked is a constant where it meets one that is. The checkpointing strategy alone is a type: two
-/// tensors that differ in it do not compile.
+/// A tensor that is not tracked is a constant where it meets one that is. The checkpointing strategy alone is a type, also
+/// here: `Raw<Autodiff<Dyn, BalancedCheckpointing>>` has the same methods, and the two do not meet.
 ///
 /// ```
 /// use keyway::{DType, DynDevice, DynTensor, Error, TensorData};
 /// let device: DynDevice = "flex".parse()?;
 /// let x = DynTensor::from_data(TensorData::new(vec![1.0f32, 2.0], [2])?, &device)?.require_grad()?;
-/// let y = x.clone().mul(x.clone())?.sum()?;
+/// let y = x.clone().mul(x.clone())?.sum(&[0])?;
 /// assert_eq!(x.grad(&y.backward()?)?.unwrap().into_data()?.as_slice::<f32>()?, &[2.0, 4.0]);
 ///
 /// let i = x.clone().cast(DType::I32)?;
@@ -25,7 +25,7 @@ use crate::raw::Raw;
 /// assert!(matches!(x.all_reduce(keyway::ReduceKind::Sum), Err(Error::NotCollective { .. })));
 /// # Ok::<(), Error>(())
 /// ```
-pub type DynTensor<S = NoCheckpointing> = Raw<Autodiff<Dyn, S>>;
+pub type DynTensor = Raw<Autodiff<Dyn>>;
 
 /// The gradients of [`DynTensor::backward`].
 pub type DynGradients = Gradients<Dyn, Unsynced>;
