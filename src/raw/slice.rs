@@ -69,12 +69,8 @@ impl<B: Backend> Raw<B> {
             let message = format!("{} ranges for a tensor of rank {}", slices.len(), self.rank());
             return Err(Error::argument("slice", message));
         }
-        let whole = std::iter::repeat(&Slice {
-            start: 0,
-            end: None,
-            step: 1,
-        });
-        let axes = self.shape().iter().zip(slices.iter().chain(whole)).enumerate();
+        let slices = slices.iter().copied().chain(std::iter::repeat(Slice::full()));
+        let axes = self.shape().iter().zip(slices).enumerate();
         axes.map(|(axis, (&size, slice))| slice.within(size, axis))
             .collect()
     }
