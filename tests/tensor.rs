@@ -419,7 +419,8 @@ mod movement {
         same(x.clone().flip([1]), [[2, 1, 0], [5, 4, 3]]);
         same(x.clone().roll(&[1], &[1]), [[2, 0, 1], [5, 3, 4]]);
         same(x.clone().roll(&[-1, 1], &[1, 0]), [[4, 5, 3], [1, 2, 0]]);
-        same(x.roll_dim(-4, 1), [[1, 2, 0], [4, 5, 3]]);
+        same(x.clone().roll_dim(-4, 1), [[1, 2, 0], [4, 5, 3]]);
+        same(x.roll_dim(isize::MIN, 1), [[2, 0, 1], [5, 3, 4]]);
         let y = count([2, 3, 4]);
         assert_eq!(y.clone().permute([2, 0, 1]).dims(), [4, 2, 3]);
         assert_eq!(y.clone().swap_dims(0, -1).dims(), [4, 3, 2]);
@@ -487,6 +488,8 @@ mod movement {
         let x = count([3, 3]);
         same(x.clone().triu(0), [[0, 1, 2], [0, 4, 5], [0, 0, 8]]);
         same(x.clone().tril(-1), [[0, 0, 0], [3, 0, 0], [6, 7, 0]]);
+        same(x.clone().triu(1 << 32), [[0; 3]; 3]);
+        same(x.clone().tril(i64::MIN), [[0; 3]; 3]);
         same(
             x.clone().bool().triu(2),
             [[false, false, true], [false; 3], [false; 3]],
@@ -870,6 +873,10 @@ mod panics {
         assert_eq!(
             text(&|| drop(x.clone().slice((.., -4..)))),
             "slice: -4.. of axis 1 of size 3"
+        );
+        assert_eq!(
+            text(&|| drop(x.clone().slice(0..usize::MAX))),
+            format!("slice: 0..{} of axis 0 of size 1", isize::MAX)
         );
         assert_eq!(
             text(&|| drop(x.clone().flatten::<2>(0, 1))),

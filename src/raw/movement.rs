@@ -272,24 +272,24 @@ impl<B: Backend> Raw<B> {
             if size == 0 {
                 return Ok(x);
             }
-            let cut = (-shift).rem_euclid(size as isize) as usize;
-            if cut == 0 {
+            let wrapped = shift.rem_euclid(size as isize) as usize;
+            if wrapped == 0 {
                 return Ok(x);
             }
-            let tail = x.clone().narrow(axis, cut, size - cut)?;
-            Self::cat(vec![tail, x.narrow(axis, 0, cut)?], axis)
+            let tail = x.clone().narrow(axis, size - wrapped, wrapped)?;
+            Self::cat(vec![tail, x.narrow(axis, 0, size - wrapped)?], axis)
         })
     }
 
     /// Zeros below diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn triu(self, diagonal: i64) -> Result<Self, Error> {
-        let below = self.columns_minus_rows("triu")?.lower(diagonal)?;
+        let below = self.columns_minus_rows("triu")?.lower(in_i32(diagonal))?;
         self.zero_where(below)
     }
 
     /// Zeros above diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn tril(self, diagonal: i64) -> Result<Self, Error> {
-        let above = self.columns_minus_rows("tril")?.greater(diagonal)?;
+        let above = self.columns_minus_rows("tril")?.greater(in_i32(diagonal))?;
         self.zero_where(above)
     }
 
@@ -323,4 +323,9 @@ impl<B: Backend> Raw<B> {
         };
         self.mask_where(mask, zero)
     }
+}
+
+/// A diagonal as an operand of `i32` elements, which would wrap it: beyond their range there are no places.
+fn in_i32(diagonal: i64) -> i64 {
+    diagonal.clamp(i32::MIN.into(), i32::MAX.into())
 }
