@@ -222,7 +222,7 @@ impl FlexTensor {
         let x = self.into_contiguous();
         let shape = x.layout.shape.clone();
         if x.layout.offset == 0 && x.buffer.len() == shape.num_elements() {
-            let buffer = Arc::try_unwrap(x.buffer).unwrap_or_else(|shared| (*shared).clone());
+            let buffer = Arc::unwrap_or_clone(x.buffer);
             return TensorData::from_buffer(buffer, shape);
         }
         let buffer = with_buffer!(&*x.buffer, v => contiguous_buffer(&x, v));
