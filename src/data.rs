@@ -149,7 +149,7 @@ impl TensorData {
     /// # Errors
     /// If they are of another type.
     pub fn as_slice<E: Element>(&self) -> Result<&[E], Error> {
-        E::slice(&self.buffer).ok_or_else(|| Error::dtype("as_slice", self.dtype(), format!("{}", E::DTYPE)))
+        E::slice(&self.buffer).ok_or_else(|| Error::dtype("as_slice", self.dtype(), E::DTYPE.to_string()))
     }
 
     /// The values, if they are of type `E`.
@@ -158,7 +158,7 @@ impl TensorData {
     /// If they are of another type.
     pub fn into_vec<E: Element>(self) -> Result<Vec<E>, Error> {
         E::from_buffer(self.buffer)
-            .map_err(|buffer| Error::dtype("into_vec", buffer.dtype(), format!("{}", E::DTYPE)))
+            .map_err(|buffer| Error::dtype("into_vec", buffer.dtype(), E::DTYPE.to_string()))
     }
 
     /// Every value, converted to `E`.

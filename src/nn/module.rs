@@ -4,7 +4,7 @@ use std::path::Path;
 use super::file::{self, Format};
 use crate::autodiff::AutodiffBackend;
 use crate::backend::{Backend, Readable};
-use crate::collective::{self, CollectiveBackend, CollectiveOp, Entry};
+use crate::collective::{self, CollectiveBackend, Entry};
 use crate::data::TensorData;
 use crate::error::Error;
 use crate::op::HasMeta;
@@ -210,7 +210,7 @@ pub trait Module<B: Backend>: Sized {
         B::member(&device).agree("distribute", entries, vec![])?;
         self.visit(&mut Visitor::new(&mut |slot, x: &Raw<B>| {
             let own = Raw::<B>::new(B::detach(x.clone().into_primitive()));
-            let first = own.collective(CollectiveOp::Broadcast { root: 0 })?.wait()?;
+            let first = own.broadcast(0)?;
             match slot.kind {
                 Kind::Buffer => Ok(Some(first)),
                 Kind::Param => {

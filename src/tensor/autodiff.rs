@@ -65,7 +65,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         B: AutodiffBackend,
     {
-        Self::from_primitive(B::from_inner(B::inner(self.into_primitive())))
+        Self::from_primitive(B::detach(self.into_primitive()))
     }
 
     /// The values on the plain backend, which records nothing: code on them needs no `no_grad`.
