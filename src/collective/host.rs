@@ -66,13 +66,8 @@ pub(super) fn broadcast(
     let for_rank = |rank: usize| part.iter().filter(|_| rank != root).cloned().collect();
     let parts = (0..member.size()).map(for_rank).collect();
     let finish = |received: Received| {
-        Flow::Done(
-            received
-                .into_iter()
-                .flatten()
-                .map(|part| Arc::unwrap_or_clone(part.buffer))
-                .collect(),
-        )
+        let parts = received.into_iter().flatten();
+        Flow::Done(parts.map(|part| Arc::unwrap_or_clone(part.buffer)).collect())
     };
     member.submit(Message { header, parts }, Rounds::One, Box::new(finish))
 }
