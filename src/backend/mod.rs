@@ -8,13 +8,12 @@ use crate::error::{Error, Name};
 use crate::op::random::KeySource;
 use crate::op::{CreateOp, HasMeta, Meta, Op};
 
-mod extremes;
+pub(crate) mod extremes;
 pub mod flex;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod reach;
 
-pub(crate) use extremes::Extremes;
 pub use reach::{Collective, DynBackend, Local, Reach, SyncState, Synced, Unproven, Unsynced};
 
 /// The device and the tensor of a backend, before anything is known of what it can do.

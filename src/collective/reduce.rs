@@ -4,7 +4,7 @@ use half::{bf16, f16};
 
 use super::ReduceKind;
 use super::transport::Part;
-use crate::backend::Extremes;
+use crate::backend::extremes::Extremes;
 use crate::data::Buffer;
 use crate::element::Element;
 use crate::with_buffer;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::movement::{self, Run};
 use super::number::{Number, with_number};
 use super::storage::{FlexTensor, Layout};
-use crate::backend::Extremes;
+use crate::backend::extremes::Extremes;
 use crate::element::{DType, Element, Scalar};
 use crate::error::Error;
 use crate::op::{HasMeta, IndexOp, Meta, ScatterMode};

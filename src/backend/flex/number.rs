@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use crate::backend::Extremes;
+use crate::backend::extremes::Extremes;
 
 /// A number, with arithmetic that wraps for integers and rounds once for floats.
 pub(super) trait Number: Extremes {

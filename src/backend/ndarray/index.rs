@@ -8,7 +8,7 @@ use super::elementwise;
 use super::movement::slice;
 use super::number::{Int, Number, with_int, with_number, with_real};
 use super::storage::{Held, NdArrayTensor, Values, dims, owned};
-use crate::backend::Extremes;
+use crate::backend::extremes::Extremes;
 use crate::element::DType;
 use crate::error::Error;
 use crate::op::{HasMeta, IndexOp, Meta, ScatterMode};

@@ -5,7 +5,7 @@ use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2};
 use num_traits::{CheckedRem, Float, PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingSub};
 
 use super::storage::Held;
-use crate::backend::Extremes;
+use crate::backend::extremes::Extremes;
 
 pub(super) trait Number: Held + Extremes {
     const ZERO: Self;

@@ -5,7 +5,7 @@ use ndarray::{Array1, ArrayD, Zip};
 use super::number::{Real, with_real};
 use super::storage::{NdArrayTensor, Values, dims, owned};
 use super::window::{Windows, take, take_mut};
-use crate::backend::Extremes;
+use crate::backend::extremes::Extremes;
 use crate::element::DType;
 use crate::op::{HasMeta, Meta, PoolOp, PoolOptions};
 
