@@ -54,6 +54,7 @@ macro_rules! with_buffer {
 
 impl Buffer {
     /// The element type.
+    #[inline]
     pub fn dtype(&self) -> DType {
         fn of<E: Element>(_: &[E]) -> DType {
             E::DTYPE

@@ -14,6 +14,7 @@ pub mod flex;
 pub mod ndarray;
 mod reach;
 
+pub(crate) use reach::not_collective;
 pub use reach::{Collective, DynBackend, Local, Reach, SyncState, Synced, Unproven, Unsynced};
 
 /// The device and the tensor of a backend, before anything is known of what it can do.

@@ -97,7 +97,7 @@ impl CollectiveOp {
     /// element type.
     pub fn infer<T: HasMeta>(self, x: &T, size: usize) -> Result<Meta, Error> {
         let op = self.name();
-        let axis_of = |axis: usize| {
+        let axis_of = |axis: usize| -> Result<usize, Error> {
             in_rank(op, axis, x.shape().rank())?;
             Ok(x.shape()[axis])
         };

@@ -181,7 +181,9 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         B: AutodiffBackend + CollectiveBackend,
         E: FloatElement,
     {
-        collective::distribute::<B>(self.into_primitive(), &id.into()).map(Self::from_primitive)
+        let device = self.device();
+        collective::distribute::<B>(self.into_primitive(), &id.into(), B::member(&device))
+            .map(Self::from_primitive)
     }
 
     /// The parameter that this leaf was marked as by [`Tensor::set_distributed_params`].

@@ -38,6 +38,7 @@ pub(super) struct Layout {
 
 // The derived one would clone stride by stride.
 impl Clone for Layout {
+    #[inline]
     fn clone(&self) -> Self {
         Layout {
             shape: self.shape.clone(),
@@ -290,9 +291,11 @@ impl Layout {
 }
 
 impl HasMeta for FlexTensor {
+    #[inline]
     fn shape(&self) -> &Shape {
         &self.layout.shape
     }
+    #[inline]
     fn dtype(&self) -> DType {
         self.buffer.dtype()
     }
