@@ -8,6 +8,7 @@ use crate::error::{Error, Name};
 use crate::op::random::KeySource;
 use crate::op::{CreateOp, HasMeta, Meta, Op};
 
+pub(crate) mod extremes;
 pub mod flex;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;

@@ -1,7 +1,6 @@
 //! Gradients of the parameters that a group trains together.
 
-use super::member::LiveParam;
-use super::transport::Entry;
+use super::member::{LiveParam, entries};
 use super::{CollectiveBackend, Member, ParamId, Pending, ReduceKind};
 use crate::autodiff::{AutodiffBackend, GradientSet, OnLeaf};
 use crate::backend::{Backend, PlainBackend};
@@ -179,14 +178,6 @@ impl GradientReduction {
             GradientReduction::Sum => ReduceKind::Sum,
         }
     }
-}
-
-fn entries(params: &[LiveParam]) -> Vec<Entry> {
-    let entry = |param: &LiveParam| Entry {
-        param: Some(param.id.clone()),
-        meta: param.meta.clone(),
-    };
-    params.iter().map(entry).collect()
 }
 
 fn zeros<B: Backend>(meta: &Meta, device: &B::Device) -> Result<B::Primitive, Error> {
