@@ -75,6 +75,19 @@ mod create {
     }
 
     #[test]
+    fn sequences_reach_their_ends() {
+        let long = |step| Tensor::<Flex, 1, i64>::arange_step(i64::MIN..i64::MAX, step, &device());
+        same(long(1 << 62), [i64::MIN, -(1 << 62), 0, 1 << 62]);
+        same(long(1 << 63), [i64::MIN, 0]);
+        for len in 2..100 {
+            let ends = Tensor::<Flex, 1, f64>::linspace(-3.0, 7.3, len, &device())
+                .into_vec()
+                .unwrap();
+            assert_eq!((ends[0], ends[len - 1]), (-3.0, 7.3), "{len}");
+        }
+    }
+
+    #[test]
     fn data_goes_in_and_comes_out() {
         let x = Tensor::<Flex, 3, i16>::from_array([[[1, 2]], [[3, 4]]], &device());
         assert_eq!(x.dims(), [2, 1, 2]);
@@ -465,6 +478,19 @@ mod movement {
         );
     }
 
+    /// What no `isize` holds is past the end, and does not count from it.
+    #[test]
+    fn bounds_past_the_reach_of_isize_are_outside() {
+        let x = count([5]);
+        at(|| x.clone().slice(0..usize::MAX));
+        at(|| x.clone().slice([..=usize::MAX]));
+        at(|| x.clone().slice([usize::MAX..]));
+        at(|| x.clone().slice(s![usize::MAX]));
+        at(|| x.clone().slice(s![i64::MIN]));
+        same(x.clone().roll(&[isize::MIN], &[0]), [3, 4, 0, 1, 2]);
+        same(x.roll(&[isize::MAX], &[0]), [3, 4, 0, 1, 2]);
+    }
+
     #[test]
     fn joins_and_copies() {
         let x = count([1, 2]);
@@ -491,6 +517,12 @@ mod movement {
             x.clone().bool().triu(2),
             [[false, false, true], [false; 3], [false; 3]],
         );
+        for far in [1 << 32, i64::MAX] {
+            same(x.clone().triu(far), [[0; 3]; 3]);
+            same(x.clone().tril(far), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]);
+            same(x.clone().triu(-far), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]);
+            same(x.clone().tril(-far), [[0; 3]; 3]);
+        }
         same(x.diag::<1>(), [0, 4, 8]);
         same(count([2, 2, 3]).diag::<2>(), [[0, 4], [6, 10]]);
     }

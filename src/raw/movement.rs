@@ -272,10 +272,11 @@ impl<B: Backend> Raw<B> {
             if size == 0 {
                 return Ok(x);
             }
-            let cut = (-shift).rem_euclid(size as isize) as usize;
-            if cut == 0 {
+            let shift = shift.rem_euclid(size as isize) as usize;
+            if shift == 0 {
                 return Ok(x);
             }
+            let cut = size - shift;
             let tail = x.clone().narrow(axis, cut, size - cut)?;
             Self::cat(vec![tail, x.narrow(axis, 0, cut)?], axis)
         })
@@ -283,13 +284,13 @@ impl<B: Backend> Raw<B> {
 
     /// Zeros below diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn triu(self, diagonal: i64) -> Result<Self, Error> {
-        let below = self.columns_minus_rows("triu")?.lower(diagonal)?;
+        let below = self.columns_minus_rows("triu")?.lower(as_i32(diagonal))?;
         self.zero_where(below)
     }
 
     /// Zeros above diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn tril(self, diagonal: i64) -> Result<Self, Error> {
-        let above = self.columns_minus_rows("tril")?.greater(diagonal)?;
+        let above = self.columns_minus_rows("tril")?.greater(as_i32(diagonal))?;
         self.zero_where(above)
     }
 
@@ -330,4 +331,9 @@ impl<B: Backend> Raw<B> {
         };
         self.mask_where(mask, zero)
     }
+}
+
+/// The nearest `i32`: beyond lies no diagonal.
+fn as_i32(diagonal: i64) -> i32 {
+    diagonal.clamp(i32::MIN.into(), i32::MAX.into()) as i32
 }

@@ -109,32 +109,38 @@ macro_rules! slice_from {
         }
         impl From<Range<$T>> for Slice {
             fn from(range: Range<$T>) -> Self {
-                Slice::new(range.start as isize, Some(range.end as isize), 1)
+                Slice::new(bound(range.start), Some(bound(range.end)), 1)
             }
         }
         impl From<RangeInclusive<$T>> for Slice {
             fn from(range: RangeInclusive<$T>) -> Self {
-                Slice::new(*range.start() as isize, after(*range.end() as isize), 1)
+                Slice::new(bound(*range.start()), after(bound(*range.end())), 1)
             }
         }
         impl From<RangeFrom<$T>> for Slice {
             fn from(range: RangeFrom<$T>) -> Self {
-                Slice::new(range.start as isize, None, 1)
+                Slice::new(bound(range.start), None, 1)
             }
         }
         impl From<RangeTo<$T>> for Slice {
             fn from(range: RangeTo<$T>) -> Self {
-                Slice::new(0, Some(range.end as isize), 1)
+                Slice::new(0, Some(bound(range.end)), 1)
             }
         }
         impl From<RangeToInclusive<$T>> for Slice {
             fn from(range: RangeToInclusive<$T>) -> Self {
-                Slice::new(0, after(range.end as isize), 1)
+                Slice::new(0, after(bound(range.end)), 1)
             }
         }
     )* };
 }
 slice_from!(usize isize i32 i64);
+
+/// A bound past the reach of `isize` is outside every axis, and must not come out as one that counts from the end.
+fn bound<T: Copy + PartialOrd + Default + TryInto<isize>>(at: T) -> isize {
+    let outside = if at < T::default() { isize::MIN } else { isize::MAX };
+    at.try_into().unwrap_or(outside)
+}
 
 /// The exclusive end of a range whose last element this is.
 fn after(last: isize) -> Option<isize> {
