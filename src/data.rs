@@ -81,9 +81,25 @@ impl Buffer {
 /// # Ok::<(), keyway::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct TensorData {
     buffer: Buffer,
     shape: Shape,
+}
+
+/// [`TensorData`] as it is read: the number of values may be another than that of the shape.
+#[derive(Deserialize)]
+#[serde(rename = "TensorData")]
+struct Unchecked {
+    buffer: Buffer,
+    shape: Shape,
+}
+
+impl TryFrom<Unchecked> for TensorData {
+    type Error = Error;
+    fn try_from(Unchecked { buffer, shape }: Unchecked) -> Result<Self, Error> {
+        TensorData::from_buffer(buffer, shape)
+    }
 }
 
 impl TensorData {

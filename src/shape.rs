@@ -36,15 +36,13 @@ impl Shape {
         self.0.iter().product()
     }
 
-    /// The product of the sizes, or `None` where it exceeds the address space.
+    /// The product of the sizes, or `None` where that of the sizes other than 0 exceeds the address space: the product
+    /// of no part of them overflows either.
     pub fn checked_elements(&self) -> Option<usize> {
-        if self.0.contains(&0) {
-            return Some(0);
-        }
-        self.0
-            .iter()
-            .try_fold(1usize, |n, &d| n.checked_mul(d))
+        let within = self.0.iter().try_fold(1usize, |n, &d| n.checked_mul(d.max(1)));
+        within
             .filter(|&n| n <= isize::MAX as usize)
+            .map(|n| if self.0.contains(&0) { 0 } else { n })
     }
 
     /// The shape with the size of `axis` replaced.

@@ -9,7 +9,7 @@ use keyway::op::{
     Arg, BinaryOp, CompareOp, ConvOp, ConvOptions, CreateOp, FusedOp, IndexOp, Meta, MoveOp, Op, PadMode,
     PoolOp, PoolOptions, ReduceOp, ScanOp, ScatterMode, SliceRange, UnaryOp, infer, infer_create,
 };
-use keyway::{DType, Dims, Error, Flex, Scalar, Shape, backend::BackendTypes};
+use keyway::{DType, Dims, Error, Flex, Scalar, Shape, TensorData, backend::BackendTypes};
 use proptest::prelude::*;
 use support::{leaf, leaves, ops};
 
@@ -538,6 +538,21 @@ proptest! {
         if let Err(error) = infer_create(&op, shape, dtype) {
             prop_assert!(error.to_string().starts_with(op.name()), "{error}");
         }
+    }
+}
+
+/// Values that do not fill their shape are refused where they are read.
+#[test]
+fn data_is_checked_when_it_is_read() {
+    let data = TensorData::new(vec![1.0f32, 2.0], [2, 1]).unwrap();
+    let text = serde_json::to_string(&data).unwrap();
+    assert_eq!(serde_json::from_str::<TensorData>(&text).unwrap(), data);
+    for shape in ["[2,2]", "[4294967296,4294967296]"] {
+        let error = serde_json::from_str::<TensorData>(&text.replace("[2,1]", shape)).unwrap_err();
+        assert!(
+            error.to_string().contains("2 values do not fill the shape"),
+            "{error}"
+        );
     }
 }
 
