@@ -136,6 +136,17 @@ mod create {
         device.seed(3);
         assert_eq!(first.clone().into_vec(), draw(Distribution::Default).into_vec());
         assert_ne!(first.into_vec(), draw(Distribution::Default).into_vec());
+        let far = || {
+            drop(Tensor::<Flex, 1>::random(
+                [1],
+                Distribution::Uniform(-3e38, 3e38),
+                &device,
+            ))
+        };
+        assert_eq!(
+            panic_of(far).text,
+            "uniform: -3e38..3e38 reaches farther than f32 does"
+        );
         let dice = Tensor::<Flex, 1, u8>::random([1000], Distribution::Uniform(1.0, 7.0), &device)
             .into_vec()
             .unwrap();

@@ -541,6 +541,46 @@ proptest! {
     }
 }
 
+/// A number that the elements cannot be is no operand: taken to their type it would be another.
+#[test]
+fn numbers_outside_the_range_of_integers_are_refused() {
+    for (dtype, least, greatest) in [
+        (DType::I8, -128, 127),
+        (DType::U8, 0, 255),
+        (DType::I32, i64::from(i32::MIN), i64::from(i32::MAX)),
+        (DType::U64, 0, i64::MAX),
+    ] {
+        assert!(
+            Scalar::Int(least).fits(dtype) && Scalar::Int(greatest).fits(dtype),
+            "{dtype}"
+        );
+        assert!(Scalar::Float(least as f64).fits(dtype), "{dtype}");
+        assert!(
+            least == i64::MIN || !Scalar::Int(least - 1).fits(dtype),
+            "{dtype}"
+        );
+        assert!(
+            greatest == i64::MAX || !Scalar::Int(greatest + 1).fits(dtype),
+            "{dtype}"
+        );
+        assert!(
+            !Scalar::Float(f64::INFINITY).fits(dtype) && !Scalar::Float(1e30).fits(dtype),
+            "{dtype}"
+        );
+    }
+    assert!(Scalar::UInt(u64::MAX).fits(DType::U64) && !Scalar::UInt(u64::MAX).fits(DType::I64));
+    assert!(Scalar::UInt(u64::MAX).fits(DType::F16) && Scalar::Float(f64::NAN).fits(DType::F32));
+    let clamp = infer(&Op::Binary(
+        BinaryOp::Max,
+        Arg::Tensor(of(DType::I8, &[2])),
+        Arg::Scalar(Scalar::Int(-1000)),
+    ));
+    assert_eq!(
+        clamp.unwrap_err().to_string(),
+        "max_pair: the number -1000 is no operand for i8 elements; `cast` the tensor first"
+    );
+}
+
 /// Values that do not fill their shape are refused where they are read.
 #[test]
 fn data_is_checked_when_it_is_read() {
