@@ -596,6 +596,21 @@ fn data_is_checked_when_it_is_read() {
     }
 }
 
+/// A window that lies in the padding alone is found without a walk over its elements.
+#[test]
+fn huge_windows_are_checked_at_once() {
+    let pool = |kernel: usize, padding| {
+        let mut options = PoolOptions::new(vec![kernel]);
+        options.stride = vec![1].into();
+        options.padding[0] = padding;
+        infer(&Op::Pool(Box::new(PoolOp::MaxIndices(options)), f32s(&[1, 1, 2])))
+    };
+    assert_eq!(pool(1 << 50, (1 << 49, 1 << 49)).unwrap().shape[..], [1, 1, 3]);
+    assert!(pool(1 << 50, ((1 << 50) - 1, 0)).is_ok());
+    assert!(pool(1 << 50, (1 << 50, 0)).is_err());
+    assert!(pool(1, (0, 1)).is_err());
+}
+
 /// Wrong kinds of arguments are told apart by the variant.
 #[test]
 fn errors_have_the_right_variant() {
