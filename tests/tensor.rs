@@ -683,6 +683,17 @@ mod functions {
         );
     }
 
+    /// An end that is never reached, and a beginning that no `f32` tells from 0.
+    #[test]
+    fn losses_of_extreme_widths() {
+        let (x, y) = (t([1.0, -3.0, 0.0]), t([0.0; 3]));
+        close(
+            loss::huber(x.clone(), y.clone(), f64::INFINITY, Unreduced),
+            [0.5, 4.5, 0.0],
+        );
+        close(loss::smooth_l1(x, y, 1e-300, Unreduced), [1.0, 3.0, 0.0]);
+    }
+
     #[test]
     fn losses_refuse_shapes_that_would_broadcast() {
         let wrong = panic_of(|| drop(loss::mse(t([[1.0], [2.0]]), t([[1.0, 2.0]]), Mean)));
@@ -793,6 +804,13 @@ mod functions {
             module::attention(x.clone(), x.clone(), x, None, None, causal),
             [[1.0, 0.0], [0.5, 0.5]],
         );
+    }
+
+    #[test]
+    fn attention_without_a_width_is_the_mean() {
+        let (q, k) = (Tensor::zeros([1, 0], &device()), Tensor::zeros([2, 0], &device()));
+        let y = module::attention(q, k, t([[1.0], [5.0]]), None, None, AttentionOptions::default());
+        close(y, [[3.0]]);
     }
 
     #[test]

@@ -33,14 +33,18 @@ impl<B: Backend> Raw<B> {
                 self.not_equal(0)?.cast(dtype)?.sum(&[axis])
             }
             Norm::L1 => self.abs()?.sum(&[axis]),
-            Norm::L2 => self.square()?.sum(&[axis])?.sqrt(),
+            Norm::L2 => self.square()?.sum(&[axis])?.above_zero(Self::sqrt),
             Norm::Lp(p) if p == 0.0 || p.is_nan() => Err(Error::argument(
                 "vector_norm",
                 format!("there is no norm with p = {p}; `Norm::L0` counts"),
             )),
             Norm::Lp(f64::INFINITY) => self.vector_norm(Norm::LInf, axis),
             Norm::Lp(f64::NEG_INFINITY) => self.vector_norm(Norm::LNegInf, axis),
-            Norm::Lp(p) => self.abs()?.pow(p)?.sum(&[axis])?.pow(1.0 / p),
+            Norm::Lp(p) if p < 0.0 => self.abs()?.pow(p)?.sum(&[axis])?.pow(1.0 / p),
+            Norm::Lp(p) => {
+                let powers = self.abs()?.above_zero(|x| x.pow(p))?;
+                powers.sum(&[axis])?.above_zero(|sum| sum.pow(1.0 / p))
+            }
             Norm::LInf => self.abs()?.reduce(ReduceOp::Max, &[axis]),
             Norm::LNegInf => self.abs()?.reduce(ReduceOp::Min, &[axis]),
         }
@@ -52,5 +56,12 @@ impl<B: Backend> Raw<B> {
         let x = self.vector_norm(Norm::L2, axis)?.max_pair(eps)?;
         let y = other.vector_norm(Norm::L2, axis)?.max_pair(eps)?;
         dot.div(x.mul(y)?)
+    }
+
+    /// `f` of the elements other than 0, for an `f` that is 0 at 0 and steepest there: the gradient of a 0 is 0, where
+    /// that of the root, which is infinite, would make NaN of what it is multiplied by.
+    pub(super) fn above_zero(self, f: impl FnOnce(Self) -> Result<Self, Error>) -> Result<Self, Error> {
+        let zero = self.clone().equal(0)?;
+        f(self.mask_where(zero.clone(), 1)?)?.mask_where(zero, 0)
     }
 }

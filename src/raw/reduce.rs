@@ -74,7 +74,7 @@ impl<B: Backend> Raw<B> {
 
     /// The root of the variance over axes.
     pub fn std(self, axes: &[usize], correction: usize) -> Result<Self, Error> {
-        self.var_mean(axes, correction)?.0.sqrt()
+        self.var_mean(axes, correction)?.0.above_zero(Self::sqrt)
     }
 
     /// The covariance of the columns of matrices in the last two axes, once `axis`, along which the observations run,
