@@ -379,6 +379,29 @@ mod reductions {
         );
     }
 
+    /// Squares of half types overflow where their root does not.
+    #[test]
+    fn statistics_of_half_types() {
+        let h = |values: &[f32]| {
+            let values: Vec<f16> = values.iter().copied().map(f16::from_f32).collect();
+            let len = values.len();
+            Tensor::<Flex, 1, f16>::from_vec(values, [len], &device())
+        };
+        let long = h(&[100.0; 1000]);
+        close(linalg::l2_norm(long.clone(), 0).float(), [3162.0]);
+        close(
+            linalg::cosine_similarity(long.clone(), long, 0, None).float(),
+            [1.0],
+        );
+        close(h(&[300.0, -300.0]).std(0).float(), [424.25]);
+        let mut outlier = [0.0; 1000];
+        outlier[0] = 300.0;
+        close(h(&outlier).var(0).float(), [90.0]);
+        let columns = h(&[30.0; 2000]).reshape([1000, 2]);
+        let signs = h(&[1.0, -1.0]).repeat(&[500]).reshape([1000, 1]);
+        close((columns * signs).cov(0, 0).float(), [[900.0; 2]; 2]);
+    }
+
     #[test]
     fn scans() {
         same(ints([[1, 2, 3]]).cumsum(1), [[1, 3, 6]]);
