@@ -153,7 +153,7 @@ mod guarantees {
                 .unwrap()
                 .matmul(b.clone().reshape([1, 1]).unwrap()),
             DynTensor::cat(vec![a.clone(), a.clone(), b.clone()], 0),
-            mask.choose(a.clone(), b.clone()),
+            b.clone().mask_where(mask, a.clone()),
             a.clone().gather(0, ints([0], &other())),
         ] {
             assert!(matches!(result, Err(Error::BackendMismatch { .. })), "{result:?}");
@@ -193,7 +193,7 @@ mod guarantees {
         let x = floats([1.0, 2.0], &flex()).require_grad().unwrap();
         let moved = x.clone().to_device(&other()).unwrap();
         assert_eq!(moved.device(), other());
-        let gradients = moved.mul(2.0f32).unwrap().sum(&[0]).unwrap().backward().unwrap();
+        let gradients = moved.mul(2.0f32).unwrap().sum_dim(0).unwrap().backward().unwrap();
         let grad = x.grad(&gradients).unwrap().unwrap();
         assert_eq!(grad.device(), flex());
         assert_eq!(values(grad), [2.0, 2.0]);
@@ -270,13 +270,14 @@ mod guarantees {
         );
         for result in [
             x.clone().matmul(matrix.clone()),
-            x.clone().sum(&[7]),
+            x.clone().sum_dim(7),
             x.clone().permute(&[0, 1]),
             DynTensor::stack(vec![x.clone(), matrix.clone()], 0),
             x.clone().linear(x.clone(), None),
-            matrix.clone().squeeze(0),
-            matrix.clone().unsqueeze(9),
-            matrix.flatten_axes(1, 0),
+            matrix.clone().squeeze_dim(0),
+            matrix.clone().unsqueeze_dim(9),
+            matrix.clone().unsqueeze(usize::MAX),
+            matrix.flatten(1, 0),
         ] {
             assert!(result.is_err(), "{result:?}");
         }

@@ -433,7 +433,7 @@ impl Layout {
                     end: 2 * shape[shape.len() - 1],
                     step: -2,
                 };
-                leaf.slice(&ranges)
+                leaf.slice(&ranges[..])
             }
             Layout::Expanded => leaf.expand(shape),
         }

@@ -17,7 +17,7 @@ use crate::raw::Raw;
 /// use keyway::{DType, DynDevice, DynTensor, Error, TensorData};
 /// let device: DynDevice = "flex".parse()?;
 /// let x = DynTensor::from_data(TensorData::new(vec![1.0f32, 2.0], [2])?, &device)?.require_grad()?;
-/// let y = x.clone().mul(x.clone())?.sum(&[0])?;
+/// let y = x.clone().mul(x.clone())?.sum_dim(0)?;
 /// assert_eq!(x.grad(&y.backward()?)?.unwrap().into_data()?.as_slice::<f32>()?, &[2.0, 4.0]);
 ///
 /// let i = x.clone().cast(DType::I32)?;

@@ -1,5 +1,5 @@
 use super::Raw;
-use crate::backend::Backend;
+use crate::backend::{Backend, Readable};
 use crate::element::Scalar;
 use crate::error::Error;
 use crate::op::{self, Arg, BinaryOp, CompareOp, IndexOp, Op, UnaryOp};
@@ -30,7 +30,7 @@ impl<B: Backend> Raw<B> {
     }
 
     /// `self` (a bool tensor) chooses between two operands.
-    pub fn choose(
+    pub(crate) fn choose(
         self,
         on_true: impl Into<Arg<Self>>,
         on_false: impl Into<Arg<Self>>,
@@ -80,27 +80,57 @@ impl<B: Backend> Raw<B> {
         self.max_pair(min)?.min_pair(max)
     }
 
-    /// Whether x is neither NaN nor infinite.
+    /// Values below the bound become it; NaN stays.
+    pub fn clamp_min(self, min: impl Into<Arg<Self>>) -> Result<Self, Error> {
+        self.max_pair(min)
+    }
+
+    /// Values above the bound become it; NaN stays.
+    pub fn clamp_max(self, max: impl Into<Arg<Self>>) -> Result<Self, Error> {
+        self.min_pair(max)
+    }
+
+    /// Whether any element is NaN, in shape `[1]`.
+    pub fn contains_nan(self) -> Result<Self, Error> {
+        self.is_nan()?.any()
+    }
+
+    /// Whether each element is neither NaN nor infinite.
     pub fn is_finite(self) -> Result<Self, Error> {
         self.abs()?.lower(f64::INFINITY)
     }
 
-    /// Whether `|x - y| <= atol + rtol |y|`, or both are the same infinity, or both NaN.
-    pub fn is_close(self, rhs: Self, rtol: f64, atol: f64) -> Result<Self, Error> {
+    /// Whether `|x - y| ≤ atol + rtol |y|`, by default with `rtol` 1e-5 and `atol` 1e-8; equal infinities are close, and so
+    /// are two NaNs.
+    pub fn is_close(self, rhs: Self, rtol: Option<f64>, atol: Option<f64>) -> Result<Self, Error> {
         let same = self.clone().equal(rhs.clone())?;
         let nan = self
             .clone()
             .not_equal(self.clone())?
-            .logical_and(rhs.clone().not_equal(rhs.clone())?)?;
-        let bound = rhs.clone().abs()?.mul(rtol)?.add(atol)?;
+            .bool_and(rhs.clone().not_equal(rhs.clone())?)?;
+        let bound = rhs.clone().abs()?.mul(rtol.unwrap_or(1e-5))?;
+        let bound = bound.add(atol.unwrap_or(1e-8))?;
         let finite = bound.clone().lower(f64::INFINITY)?;
-        let near = self.sub(rhs)?.abs()?.lower_equal(bound)?.logical_and(finite)?;
-        same.logical_or(nan)?.logical_or(near)
+        let near = self.sub(rhs)?.abs()?.lower_equal(bound)?.bool_and(finite)?;
+        same.bool_or(nan)?.bool_or(near)
     }
 
-    /// `value` where `mask` is true, `self` elsewhere.
+    /// Whether every element [is close](Raw::is_close); reads the answer.
+    pub fn all_close(self, rhs: Self, rtol: Option<f64>, atol: Option<f64>) -> Result<bool, Error>
+    where
+        B: Readable,
+    {
+        Ok(self.is_close(rhs, rtol, atol)?.all()?.into_scalar()?.to())
+    }
+
+    /// `value` where `mask`, a bool tensor, is true, this tensor elsewhere.
     pub fn mask_where(self, mask: Self, value: impl Into<Arg<Self>>) -> Result<Self, Error> {
         mask.choose(value, self)
+    }
+
+    /// One number where `mask`, a bool tensor, is true, this tensor elsewhere.
+    pub fn mask_fill(self, mask: Self, value: impl Into<Scalar>) -> Result<Self, Error> {
+        self.mask_where(mask, value.into())
     }
 }
 
@@ -134,7 +164,7 @@ macro_rules! named {
     };
 }
 
-/// The vocabulary by name; each takes a tensor or a number on the right.
+/// The vocabulary by name. Operands broadcast: along an axis their sizes are equal, or one of them is 1.
 ///
 /// # Errors
 /// Each returns what [`op::run`] does.
@@ -170,7 +200,7 @@ impl<B: Backend> Raw<B> {
         round() => UnaryOp::Round;
         trunc() => UnaryOp::Trunc;
         bitwise_not() => UnaryOp::BitwiseNot;
-        logical_not() => UnaryOp::LogicalNot;
+        bool_not() => UnaryOp::LogicalNot;
         is_nan() => UnaryOp::IsNan;
         is_inf() => UnaryOp::IsInf;
         add(binary) => BinaryOp::Add;
@@ -178,7 +208,8 @@ impl<B: Backend> Raw<B> {
         mul(binary) => BinaryOp::Mul;
         div(binary) => BinaryOp::Div;
         remainder(binary) => BinaryOp::Remainder;
-        pow(binary) => BinaryOp::Pow;
+        powf(binary) => BinaryOp::Pow;
+        powi(binary) => BinaryOp::Pow;
         max_pair(binary) => BinaryOp::Max;
         min_pair(binary) => BinaryOp::Min;
         atan2(binary) => BinaryOp::Atan2;
@@ -188,9 +219,9 @@ impl<B: Backend> Raw<B> {
         bitwise_xor(binary) => BinaryOp::BitwiseXor;
         bitwise_left_shift(binary) => BinaryOp::Shl;
         bitwise_right_shift(binary) => BinaryOp::Shr;
-        logical_and(binary) => BinaryOp::LogicalAnd;
-        logical_or(binary) => BinaryOp::LogicalOr;
-        logical_xor(binary) => BinaryOp::LogicalXor;
+        bool_and(binary) => BinaryOp::LogicalAnd;
+        bool_or(binary) => BinaryOp::LogicalOr;
+        bool_xor(binary) => BinaryOp::LogicalXor;
         equal(compare) => CompareOp::Equal;
         not_equal(compare) => CompareOp::NotEqual;
         lower(compare) => CompareOp::Lower;

@@ -41,7 +41,7 @@ pub(super) fn reduce<B: PlainBackend>(
         // Shared evenly where several are the extreme.
         ReduceOp::Max | ReduceOp::Min => {
             let chosen = x.read().equal(y.read())?.cast(x.meta.dtype)?;
-            let count = chosen.clone().sum(axes)?;
+            let count = chosen.clone().sum_dims(axes)?;
             chosen.mul(grad.div(count)?)
         }
         ReduceOp::ArgMax | ReduceOp::ArgMin | ReduceOp::Any | ReduceOp::All => no_gradient(op.name()),
@@ -105,7 +105,7 @@ pub(super) fn scan<B: PlainBackend>(
         ScanOp::Max | ScanOp::Min => {
             let zeros = x.zeros(&grad)?;
             let x = x.read();
-            let sets = x.clone().equal(y.read())?.logical_or(x.is_nan()?)?;
+            let sets = x.clone().equal(y.read())?.bool_or(x.is_nan()?)?;
             let place = sets
                 .choose(positions(&zeros, axis)?, 0)?
                 .scan(ScanOp::Max, axis)?;
@@ -124,7 +124,7 @@ fn running_product<B: PlainBackend>(
 ) -> Result<Raw<B>, Error> {
     let zero = x.clone().equal(0.0)?;
     let zeros = zero.clone().cast(DType::I32)?.scan(ScanOp::Sum, axis)?;
-    let first = zero.logical_and(zeros.clone().equal(1)?)?;
+    let first = zero.bool_and(zeros.clone().equal(1)?)?;
     let without = first.clone().choose(1.0, x.clone())?.scan(ScanOp::Prod, axis)?;
     let at_first = sum_from_here(grad.clone().mul(without)?, axis)?;
     let before = sum_from_here(grad.mul(y)?, axis)?.div(x)?;

@@ -314,7 +314,7 @@ mod tests {
                 step: -2,
             },
         ];
-        let x = numbered(&[2, 3])?.slice_assign(&ranges, tensor(&[8f32, 9.], [1, 2]))?;
+        let x = numbered(&[2, 3])?.slice_assign(ranges, tensor(&[8f32, 9.], [1, 2]))?;
         assert_eq!(data(x)?, [0., 1., 2., 9., 4., 8.]);
         Ok(())
     }

@@ -335,7 +335,7 @@ mod tests {
             x.clone().permute(&[2, 0, 1])?.reshape([4, 6, 1, 1])?,
             x.clone().narrow(1, 0, 1)?.expand([2, 5, 4])?,
             x.clone().flip(&[0, 2])?,
-            x.clone().slice(&[
+            x.clone().slice([
                 SliceRange::new(0, 2),
                 SliceRange {
                     start: 0,
@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn slices_step_backwards() -> Result<(), Error> {
-        let back = |start, end, step| data(numbered(&[10])?.slice(&[SliceRange { start, end, step }])?);
+        let back = |start, end, step| data(numbered(&[10])?.slice([SliceRange { start, end, step }])?);
         assert_eq!(back(0, 10, -3)?, [9.0, 6.0, 3.0, 0.0]);
         assert_eq!(back(2, 9, -3)?, [8.0, 5.0, 2.0]);
         assert!(back(4, 4, -1)?.is_empty());
