@@ -36,8 +36,8 @@ impl<B: Backend> Raw<B> {
     }
 
     /// Axis `i` of the result is axis `axes[i]` of the input.
-    pub fn permute(self, axes: &[usize]) -> Result<Self, Error> {
-        self.movement(MoveOp::Permute(Dims::from_slice(axes)))
+    pub fn permute(self, axes: impl AsRef<[usize]>) -> Result<Self, Error> {
+        self.movement(MoveOp::Permute(axes.as_ref().into()))
     }
 
     /// Exchanges two axes.
@@ -89,13 +89,14 @@ impl<B: Backend> Raw<B> {
     }
 
     /// Reverses axes.
-    pub fn flip(self, axes: &[usize]) -> Result<Self, Error> {
-        self.movement(MoveOp::Flip(Dims::from_slice(axes)))
+    pub fn flip(self, axes: impl AsRef<[usize]>) -> Result<Self, Error> {
+        self.movement(MoveOp::Flip(axes.as_ref().into()))
     }
 
     /// Adds elements around the last axes: `padding` holds (before, after) for each of them, the last axis last. The mode
     /// may be a number.
-    pub fn pad(self, padding: &[(usize, usize)], mode: impl Into<PadMode>) -> Result<Self, Error> {
+    pub fn pad(self, padding: impl AsRef<[(usize, usize)]>, mode: impl Into<PadMode>) -> Result<Self, Error> {
+        let padding = padding.as_ref();
         let whole = self.rank().saturating_sub(padding.len());
         let pads = std::iter::repeat_n((0, 0), whole).chain(padding.iter().copied());
         self.movement(MoveOp::Pad(pads.collect(), mode.into()))
@@ -217,7 +218,8 @@ impl<B: Backend> Raw<B> {
     }
 
     /// Moves axes `from` to the places `to`; the others keep their order.
-    pub fn movedim(self, from: &[usize], to: &[usize]) -> Result<Self, Error> {
+    pub fn movedim(self, from: impl AsRef<[usize]>, to: impl AsRef<[usize]>) -> Result<Self, Error> {
+        let (from, to) = (from.as_ref(), to.as_ref());
         if from.len() != to.len() {
             return Err(Error::argument(
                 "movedim",
