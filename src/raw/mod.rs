@@ -22,6 +22,7 @@ mod movement;
 mod reduce;
 mod slice;
 
+pub(crate) use collective::group_operations;
 pub use create::Distribution;
 pub use linalg::Norm;
 pub use linear::AttentionOptions;
