@@ -271,7 +271,7 @@ mod guarantees {
         for result in [
             x.clone().matmul(matrix.clone()),
             x.clone().sum_dim(7),
-            x.clone().permute(&[0, 1]),
+            x.clone().permute([0, 1]),
             DynTensor::stack(vec![x.clone(), matrix.clone()], 0),
             x.clone().linear(x.clone(), None),
             matrix.clone().squeeze_dim(0),

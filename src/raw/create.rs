@@ -148,10 +148,7 @@ impl<B: Backend> Raw<B> {
         // Each half from its own end, so that neither misses it by the steps' errors.
         let half = len.div_ceil(2);
         Self::cat(
-            vec![
-                from(start, step, half)?,
-                from(end, -step, len - half)?.flip(&[0])?,
-            ],
+            vec![from(start, step, half)?, from(end, -step, len - half)?.flip([0])?],
             0,
         )
     }

@@ -163,7 +163,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there are no such axes, or one stands twice.
     #[track_caller]
     pub fn permute(self, axes: [impl AsDim; D]) -> Self {
-        Self::of(self.raw.permute(&Self::axes(&axes)))
+        Self::of(self.raw.permute(Self::axes(&axes)))
     }
 
     /// Moves axes `src` to the places `dst`; the others keep their order.
@@ -172,7 +172,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there are no such axes, or one stands twice.
     #[track_caller]
     pub fn movedim<const N: usize>(self, src: [impl AsDim; N], dst: [impl AsDim; N]) -> Self {
-        Self::of(self.raw.movedim(&Self::axes(&src), &Self::axes(&dst)))
+        Self::of(self.raw.movedim(Self::axes(&src), Self::axes(&dst)))
     }
 
     /// Reverses the elements along axes.
@@ -181,7 +181,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there are no such axes, or one stands twice.
     #[track_caller]
     pub fn flip<const N: usize>(self, axes: [impl AsDim; N]) -> Self {
-        Self::of(self.raw.flip(&Self::axes(&axes)))
+        Self::of(self.raw.flip(Self::axes(&axes)))
     }
 
     /// Shifts the elements along axes; those pushed over an end come in at the other.
@@ -309,7 +309,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn pad<const N: usize>(self, padding: [(usize, usize); N], mode: impl Into<PadMode>) -> Self {
         const { assert!(N <= D, "`pad` takes at most one pair for each axis") }
-        Self::of(self.raw.pad(&padding, mode))
+        Self::of(self.raw.pad(padding, mode))
     }
 
     /// Zeros below a diagonal of the last two axes: 0 is the main one, positive ones lie above it.

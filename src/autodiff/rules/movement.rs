@@ -10,7 +10,7 @@ pub(super) fn movement<B: PlainBackend>(op: MoveOp, x: Value<B>, grad: Raw<B>) -
     let shape = &x.meta.shape;
     match op {
         MoveOp::Reshape(_) => grad.reshape(shape.clone()),
-        MoveOp::Permute(order) => grad.permute(&inverse(&order)),
+        MoveOp::Permute(order) => grad.permute(inverse(&order)),
         MoveOp::Expand(_) => grad.sum_to(shape),
         MoveOp::Slice(ranges) => x.zeros(&grad)?.slice_assign(&ranges[..], grad),
         MoveOp::Flip(axes) => grad.flip(&axes),

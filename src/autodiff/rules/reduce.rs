@@ -67,13 +67,13 @@ fn product_of_others<B: PlainBackend>(x: Raw<B>, axes: &[usize]) -> Result<Raw<B
     // The product of those before, times that of those after.
     let before = |x: Raw<B>| {
         x.narrow(1, 0, len - 1)?
-            .pad(&[(0, 0), (1, 0)], PadMode::Constant(1.0.into()))?
+            .pad([(0, 0), (1, 0)], PadMode::Constant(1.0.into()))?
             .scan(ScanOp::Prod, 1)
     };
-    let after = before(rows.clone().flip(&[1])?)?.flip(&[1])?;
+    let after = before(rows.clone().flip([1])?)?.flip([1])?;
     let others = before(rows)?.mul(after)?;
 
-    others.reshape(apart)?.permute(&inverse(&order))
+    others.reshape(apart)?.permute(inverse(&order))
 }
 
 pub(super) fn inverse(order: &[usize]) -> Vec<usize> {
@@ -123,9 +123,9 @@ fn running_product<B: PlainBackend>(
     grad: Raw<B>,
 ) -> Result<Raw<B>, Error> {
     let zero = x.clone().equal(0.0)?;
-    let zeros = zero.clone().cast(DType::I32)?.scan(ScanOp::Sum, axis)?;
+    let zeros = zero.clone().cast(DType::I32)?.cumsum(axis)?;
     let first = zero.bool_and(zeros.clone().equal(1)?)?;
-    let without = first.clone().choose(1.0, x.clone())?.scan(ScanOp::Prod, axis)?;
+    let without = first.clone().choose(1.0, x.clone())?.cumprod(axis)?;
     let at_first = sum_from_here(grad.clone().mul(without)?, axis)?;
     let before = sum_from_here(grad.mul(y)?, axis)?.div(x)?;
     let until_first = zeros.greater(0)?.choose(0.0, before)?;
@@ -134,7 +134,7 @@ fn running_product<B: PlainBackend>(
 
 /// For each place, the sum from there to the end of the axis.
 fn sum_from_here<B: PlainBackend>(x: Raw<B>, axis: usize) -> Result<Raw<B>, Error> {
-    x.flip(&[axis])?.scan(ScanOp::Sum, axis)?.flip(&[axis])
+    x.flip([axis])?.cumsum(axis)?.flip([axis])
 }
 
 /// `0, 1, …` along an axis, in the shape of `x`.

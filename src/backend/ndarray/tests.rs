@@ -35,7 +35,7 @@ fn range(n: usize) -> Vec<f32> {
 fn movements_are_views() {
     let x = tensor(&range(24), [2, 3, 4]);
     let start = address(x.primitive());
-    let permuted = x.clone().permute(&[2, 0, 1]).unwrap();
+    let permuted = x.clone().permute([2, 0, 1]).unwrap();
     assert_eq!(address(permuted.primitive()), start);
     assert_eq!(values::<f32>(permuted.clone())[..4], [0.0, 4.0, 8.0, 12.0]);
     // An axis comes and goes on a view that does not lie in order.
@@ -59,7 +59,7 @@ fn movements_are_views() {
     let sliced = x.clone().slice(ranges).unwrap();
     assert_eq!(address(sliced.primitive()), start.wrapping_add(12 + 2 * 4 + 1));
     assert_eq!(values::<f32>(sliced), [21.0, 23.0, 13.0, 15.0]);
-    let flipped = x.clone().flip(&[0, 2]).unwrap();
+    let flipped = x.clone().flip([0, 2]).unwrap();
     assert_eq!(address(flipped.primitive()), start.wrapping_add(12 + 3));
     assert_eq!(values::<f32>(flipped)[..4], [15.0, 14.0, 13.0, 12.0]);
     let row = x.narrow(0, 0, 1).unwrap().expand([5, 3, 4]).unwrap();
@@ -76,13 +76,13 @@ fn stretched_axes_move() {
         .slice([SliceRange::new(1, 2), SliceRange::new(0, 2)])
         .unwrap();
     assert_eq!((one.shape()[0], values::<f32>(one)), (1, vec![1.0, 2.0]));
-    let flipped = x.clone().flip(&[0, 1]).unwrap();
+    let flipped = x.clone().flip([0, 1]).unwrap();
     assert_eq!(values::<f32>(flipped), [2.0, 1.0, 2.0, 1.0, 2.0, 1.0]);
     let joined = x.clone().reshape([6]).unwrap();
     assert_eq!(values::<f32>(joined), [1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
-    let turned = x.clone().permute(&[1, 0]).unwrap().unsqueeze_dim(1).unwrap();
+    let turned = x.clone().permute([1, 0]).unwrap().unsqueeze_dim(1).unwrap();
     assert_eq!(values::<f32>(turned), [1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
-    let padded = x.clone().pad(&[(1, 0), (0, 1)], PadMode::Circular).unwrap();
+    let padded = x.clone().pad([(1, 0), (0, 1)], PadMode::Circular).unwrap();
     assert_eq!(values::<f32>(padded), [1.0, 2.0, 1.0].repeat(4));
     let repeated = x.clone().repeat(&[2, 2]).unwrap();
     assert_eq!(values::<f32>(repeated), [1.0, 2.0].repeat(12));
@@ -154,10 +154,7 @@ fn empty_shapes_beyond_the_address_space() {
             .shape()[2],
         wide
     );
-    assert_eq!(
-        x.clone().permute(&[1, 0, 2]).unwrap().shape()[..],
-        [wide, 0, wide]
-    );
+    assert_eq!(x.clone().permute([1, 0, 2]).unwrap().shape()[..], [wide, 0, wide]);
     assert_eq!(values::<f32>(x.clone().sum_dims(&[0, 1, 2]).unwrap()), [0.0]);
     assert_eq!(
         values::<f32>(x.clone().reduce(ReduceOp::Prod, &[0, 1, 2]).unwrap()),
@@ -179,7 +176,7 @@ fn empty_operands() {
     assert_eq!(values::<f32>(product), [0.0; 6]);
     let padded = empty
         .clone()
-        .pad(&[(0, 0), (1, 1)], PadMode::Constant(Scalar::Int(7)))
+        .pad([(0, 0), (1, 1)], PadMode::Constant(Scalar::Int(7)))
         .unwrap();
     assert_eq!(values::<f32>(padded), [7.0; 4]);
     let none = tensor::<i32>(&[], [0]);
