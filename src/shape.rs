@@ -26,11 +26,18 @@ impl PartialEq for Shape {
     }
 }
 
-// The derived one would clone size by size.
+// The derived one would clone size by size, and `from_slice` calls `memcpy` for a few of them.
 impl Clone for Shape {
     #[inline]
     fn clone(&self) -> Self {
-        Shape(Dims::from_slice(&self.0))
+        if self.0.spilled() {
+            return Shape(Dims::from_slice(&self.0));
+        }
+        let size = |axis| self.0.get(axis).copied().unwrap_or(0);
+        Shape(Dims::from_buf_and_len(
+            [size(0), size(1), size(2), size(3)],
+            self.rank(),
+        ))
     }
 }
 
