@@ -40,7 +40,8 @@ pub trait Device: Clone + PartialEq + Debug + Send + Sync + 'static {
 /// family of [`Op`] and hands fused ops that it has no kernel for to [`crate::op::lower::fused`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a backend",
-    label = "needs a backend, such as `Flex` or `Autodiff<Flex>`"
+    label = "needs a backend",
+    note = "backends are `Flex`, `Mesh<Flex>`, `Autodiff<Flex>`, and types that implement `Backend`"
 )]
 pub trait Backend:
     BackendTypes + Clone + Debug + Send + Sync + 'static + Supports<f32> + Supports<i32> + Supports<bool>
@@ -121,7 +122,7 @@ pub trait Supports<E> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be differentiated",
     label = "`Autodiff` wraps plain backends only",
-    note = "plain backends are all but `Autodiff<_>`"
+    note = "plain backends are all but `Autodiff<_>`: use that as it is, or add `{Self}: PlainBackend` to a generic function's bounds"
 )]
 pub trait PlainBackend: Backend<Plain = Self> {}
 
@@ -142,6 +143,7 @@ pub trait Readable: Backend {
 /// A backend on which one process works alone, and which executes: it can be joined into a [`Mesh`](crate::Mesh).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `Local` backend",
-    label = "only a `Local` backend can be joined into a `Mesh`"
+    label = "only a `Local` backend can be joined into a `Mesh`",
+    note = "gradients go around the mesh, as in `Autodiff<Mesh<Flex>>`; a `Collective` backend needs none"
 )]
 pub trait LocalBackend: PlainBackend + Readable + Backend<Reach = Local> {}

@@ -92,6 +92,11 @@ impl<B: DynBackend> Reach<B> for Unproven {
 }
 
 /// A backend whose device knows at run time whether it is in a group.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is `Unproven`, but does not ask its devices whether they are in a group",
+    label = "`Unproven` needs `DynBackend`",
+    note = "write `impl DynBackend for {Self}`, or claim `Local`"
+)]
 pub trait DynBackend: Backend<Reach = Unproven> {
     /// Synchronises gradients if the device is in a group.
     ///

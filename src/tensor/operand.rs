@@ -13,7 +13,8 @@ use crate::raw::Raw;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be combined with a rank-{D} tensor of `{E}` on `{B}`",
     label = "not the same backend, rank and element type, and not a number",
-    note = "`.to_backend(..)` moves, `.unsqueeze()` raises the rank, `.cast()` converts"
+    note = "`.to_backend(..)` moves, `.unsqueeze()` raises the rank, `.cast()` converts; a pending collective result is \
+            a tensor after `.wait()?`"
 )]
 pub trait Operand<B: BackendTypes, const D: usize, E> {
     /// The operand without its types.
