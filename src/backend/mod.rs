@@ -13,7 +13,7 @@ pub mod flex;
 pub mod ndarray;
 mod reach;
 
-pub use reach::{Collective, DynBackend, Local, Reach, SyncState, Synced, Unproven, Unsynced};
+pub use reach::{Collective, DynBackend, InGroup, Local, Reach, SyncState, Synced, Unproven, Unsynced};
 
 /// The device and the tensor of a backend, before anything is known of what it can do.
 pub trait BackendTypes {
@@ -122,7 +122,8 @@ pub trait Supports<E> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be differentiated",
     label = "`Autodiff` wraps plain backends only",
-    note = "plain backends are all but `Autodiff<_>`: use that as it is, or add `{Self}: PlainBackend` to a generic function's bounds"
+    note = "plain backends are all but `Autodiff<_>`, which goes around one once: `.inner()` gives a tensor of it, or add \
+            `{Self}: PlainBackend` to a generic function's bounds"
 )]
 pub trait PlainBackend: Backend<Plain = Self> {}
 

@@ -46,7 +46,7 @@ pub trait Transport: Debug + Send + Sync + 'static {
 #[diagnostic::on_unimplemented(
     message = "the transport `{Self}` cannot carry the memory of `{B}`",
     label = "`{Self}` carries nothing of `{B}`",
-    note = "`InProcess` carries every `Local` backend; a transport of your own implements `Transport` and `Carries<{B}>`"
+    note = "`InProcess` carries every plain backend; a transport of your own implements `Transport` and `Carries<{B}>`"
 )]
 pub trait Carries<B>: Transport {}
 

@@ -1,4 +1,4 @@
-// E0277: Mine
+// E0277: `Unproven` needs `DynBackend`
 #![allow(unused_imports)]
 use keyway::backend::{Backend, BackendTypes};
 use keyway::collective::CollectiveBackend;
