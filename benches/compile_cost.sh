@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What compiling a crate that uses keyway costs, with cargo's default profiles: seconds, of `ui-tests/downstream`, cold and
-# after a change of a constant in its model (median of seven). Takes minutes.
+# What compiling a crate that uses keyway costs, of `ui-tests/downstream` with cargo's default profiles: seconds, and of the
+# processor in brackets, cold and after a change of a constant in its model (the median of seven). Takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,12 +13,10 @@ cp Cargo.lock "$work/crate"
 sed -i "s|path = \"../..\"|path = \"$PWD\"|" "$work/crate/Cargo.toml"
 cd "$work/crate"
 export CARGO_TARGET_DIR=$work/target
-cargo fetch --quiet
+TIMEFORMAT='%1R s (%1U)'
 
 build() {
-    local TIMEFORMAT=%R
-    # `time` reports where stderr went before the redirection of the command.
-    { time cargo build --quiet --offline "$@" 1>&3 2>&4; } 3>&1 4>&2 2>&1 1>/dev/null
+    { time cargo build --quiet --offline "$@" 2>&3; } 3>&2 2>&1
 }
 
 rebuild() {
@@ -30,7 +28,11 @@ rebuild() {
 
 rustc --version
 printf '%s cores\n' "$(nproc)"
-for profile in dev release; do
-    printf '%-8s cold %7s s' "$profile" "$(build --profile "$profile")"
-    printf '   model changed %7s s\n' "$(rebuild --profile "$profile")"
-done
+cargo fetch --quiet
+printf 'dev, cold:               %s\n' "$(build)"
+printf 'dev, model changed:      %s\n' "$(rebuild)"
+printf 'release, cold:           %s\n' "$(build --release)"
+printf 'release, model changed:  %s\n' "$(rebuild --release)"
+export CARGO_PROFILE_RELEASE_INCREMENTAL=true
+build --release >/dev/null
+printf 'with incremental = true: %s\n' "$(rebuild --release)"

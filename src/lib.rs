@@ -7,6 +7,7 @@ pub mod collective;
 mod data;
 mod element;
 mod error;
+pub mod guarantees;
 pub mod nn;
 pub mod op;
 pub mod optim;

@@ -187,6 +187,19 @@ fn table_has_each_pair_of_row_and_route_once() {
     );
 }
 
+/// The page `keyway::guarantees` names every row, and no other.
+#[test]
+fn guarantees_page_names_every_row() {
+    let rows: BTreeSet<_> = cases().iter().map(|(case, _)| pair(case).0).collect();
+    let page = include_str!("../src/guarantees.rs");
+    let quoted = page.split(['`', '/']).filter(|text| text.get(2..3) == Some("-"));
+    let named: BTreeSet<_> = quoted
+        .filter(|text| text.starts_with(|c: char| c.is_ascii_digit()))
+        .map(String::from)
+        .collect();
+    assert_eq!(named, rows);
+}
+
 /// A case that differs from its twin by much could fail for another reason than it says.
 #[test]
 fn twins_differ_by_a_few_lines() {
