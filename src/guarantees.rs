@@ -1,10 +1,9 @@
 //! What does not compile, and how each promise is held.
 //!
-//! A misuse is refused in one of four ways: an unmet **bound** of a method (E0277, with this crate's text), types that
-//! **differ** (E0308, or E0277 where a method takes several types), an **assertion** on ranks that fails when the program is
-//! built (E0080), and, for types that do not exist, a **name** that is not found (E0432). Each promise is a folder of
-//! `ui-tests/fail` with the misuse and the compiler's text, and a folder of `ui-tests/pass` with near-identical twins that
-//! compile; `ui-tests/TABLE.md` lists every case.
+//! Nearly every misuse is one of four errors: an unmet **bound** of a method (E0277, with this crate's text), types that
+//! **differ** (E0308, or E0277 where a method takes several types), an **assertion** on ranks (E0080), or a **name** of
+//! something that does not exist (E0432). A folder of `ui-tests/fail` has each promise's misuses with the compiler's text, and
+//! the folder of that name in `ui-tests/pass` has near-identical twins that compile; `ui-tests/TABLE.md` lists them all.
 //!
 //! | promise | how it is held | cases in `ui-tests/fail` |
 //! |---|---|---|

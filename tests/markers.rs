@@ -164,6 +164,15 @@ fn of_a_group<B: PlainBackend + CollectiveBackend>(loss: Tensor<Autodiff<B>, 1>)
     loss.backward()
 }
 
+/// A function generic over operands can use operators.
+#[allow(dead_code)]
+fn doubled_sum<E: NumericElement>(
+    x: Tensor<Flex, 1, E>,
+    y: impl Operand<Flex, 1, E, Element = E>,
+) -> Tensor<Flex, 1, E> {
+    (x + y) * 2
+}
+
 macro_rules! threads {
     ($($send:ident $sync:ident: $($T:ty),* ;)*) => { $( $(
         check!($send $T: Send);

@@ -19,7 +19,8 @@ use crate::raw::Raw;
 )]
 pub trait Operand<B: BackendTypes, const D: usize, E> {
     /// `E`. Operators bound this instead of `E`: the compiler then looks at the operand first, and an element type without
-    /// arithmetic gets this crate's message.
+    /// arithmetic gets this crate's message. A function generic over operands of operators asks for
+    /// `Operand<B, D, E, Element = E>`.
     type Element;
 
     /// The operand without its types.
