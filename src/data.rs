@@ -54,6 +54,7 @@ macro_rules! with_buffer {
 
 impl Buffer {
     /// The element type.
+    #[inline]
     pub fn dtype(&self) -> DType {
         fn of<E: Element>(_: &[E]) -> DType {
             E::DTYPE
@@ -81,9 +82,24 @@ impl Buffer {
 /// # Ok::<(), keyway::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parts")]
 pub struct TensorData {
     buffer: Buffer,
     shape: Shape,
+}
+
+/// What was serialised; nobody has checked yet that the values fill the shape.
+#[derive(Deserialize)]
+struct Parts {
+    buffer: Buffer,
+    shape: Shape,
+}
+
+impl TryFrom<Parts> for TensorData {
+    type Error = Error;
+    fn try_from(parts: Parts) -> Result<Self, Error> {
+        TensorData::from_buffer(parts.buffer, parts.shape)
+    }
 }
 
 impl TensorData {
@@ -134,7 +150,7 @@ impl TensorData {
     /// # Errors
     /// If they are of another type.
     pub fn as_slice<E: Element>(&self) -> Result<&[E], Error> {
-        E::slice(&self.buffer).ok_or_else(|| Error::dtype("as_slice", self.dtype(), format!("{}", E::DTYPE)))
+        E::slice(&self.buffer).ok_or_else(|| Error::dtype("as_slice", self.dtype(), E::DTYPE.to_string()))
     }
 
     /// The values, if they are of type `E`.
@@ -143,7 +159,7 @@ impl TensorData {
     /// If they are of another type.
     pub fn into_vec<E: Element>(self) -> Result<Vec<E>, Error> {
         E::from_buffer(self.buffer)
-            .map_err(|buffer| Error::dtype("into_vec", buffer.dtype(), format!("{}", E::DTYPE)))
+            .map_err(|buffer| Error::dtype("into_vec", buffer.dtype(), E::DTYPE.to_string()))
     }
 
     /// Every value, converted to `E`.
@@ -166,5 +182,24 @@ impl TensorData {
     /// The value at a row-major position.
     pub fn get(&self, position: usize) -> Option<Scalar> {
         with_buffer!(&self.buffer, v => v.get(position).map(|&x| x.to_scalar()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deserialised_values_fill_their_shape() {
+        let data = TensorData::new(vec![1i32, 2], [2, 1]).unwrap();
+        let text = serde_json::to_string(&data).unwrap();
+        assert_eq!(serde_json::from_str::<TensorData>(&text).unwrap(), data);
+        let wrong = serde_json::from_str::<TensorData>(&text.replace("[2,1]", "[2,2]")).unwrap_err();
+        assert!(
+            wrong
+                .to_string()
+                .contains("2 values do not fill the shape [2, 2]"),
+            "{wrong}"
+        );
     }
 }

@@ -109,6 +109,14 @@ impl DType {
         matches!(self, DType::U64 | DType::U32 | DType::U16 | DType::U8)
     }
 
+    /// `f32` for a half type, else the type itself: what holds sums and small steps without losing them.
+    pub(crate) fn widened(self) -> DType {
+        match self {
+            DType::F16 | DType::BF16 => DType::F32,
+            other => other,
+        }
+    }
+
     /// The bytes that one element takes.
     pub fn size(self) -> usize {
         match self {

@@ -117,6 +117,28 @@ pub enum Error {
         /// The op that produced the tensor.
         producer: Name,
     },
+    /// A tracked tensor where its history cannot come along.
+    #[error(
+        "{op}: the tensor is tracked (by `{producer}`), and its graph cannot come along; `detach` it first"
+    )]
+    Tracked {
+        /// The op.
+        op: Name,
+        /// What made the tensor a tracked one.
+        producer: Name,
+    },
+    /// A backend that this program was compiled without.
+    #[error(
+        "`{backend}` is not compiled in; enable keyway's feature `{feature}` (compiled in: {compiled_in})"
+    )]
+    NotCompiledIn {
+        /// The backend asked for.
+        backend: Name,
+        /// The feature that brings it.
+        feature: Name,
+        /// The devices that can be opened.
+        compiled_in: String,
+    },
     /// A device that cannot be opened on this machine.
     #[error("no device `{device}`: {message}")]
     NoDevice {

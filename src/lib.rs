@@ -5,6 +5,7 @@ pub mod autodiff;
 pub mod backend;
 pub mod collective;
 mod data;
+pub mod dynamic;
 mod element;
 mod error;
 pub mod guarantees;
@@ -30,6 +31,7 @@ pub use collective::{
     ReduceKind,
 };
 pub use data::{Buffer, TensorData};
+pub use dynamic::{Dyn, DynDevice, DynTensor};
 pub use element::{DType, Element, FloatElement, IntElement, NumericElement, Scalar};
 pub use error::{Error, Name};
 pub use half::{bf16, f16};

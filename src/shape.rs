@@ -15,11 +15,20 @@ pub type Dims = SmallVec<[usize; 4]>;
 /// let shape = keyway::Shape::from([2, 3]);
 /// assert_eq!((shape.rank(), shape.num_elements(), shape[1]), (2, 6, 3));
 /// ```
-#[derive(Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Default, Eq, Hash, Serialize, Deserialize)]
 pub struct Shape(Dims);
+
+// The derived one calls `memcmp`, which takes longer than comparing the few sizes.
+impl PartialEq for Shape {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.rank() == other.rank() && self.iter().zip(other.iter()).all(|(a, b)| a == b)
+    }
+}
 
 // The derived one would clone size by size.
 impl Clone for Shape {
+    #[inline]
     fn clone(&self) -> Self {
         Shape(Dims::from_slice(&self.0))
     }
@@ -27,24 +36,23 @@ impl Clone for Shape {
 
 impl Shape {
     /// The number of axes.
+    #[inline]
     pub fn rank(&self) -> usize {
         self.0.len()
     }
 
     /// The product of the sizes. Shapes that `infer` has accepted never overflow.
+    #[inline]
     pub fn num_elements(&self) -> usize {
         self.0.iter().product()
     }
 
     /// The product of the sizes, or `None` where it exceeds the address space.
+    #[inline]
     pub fn checked_elements(&self) -> Option<usize> {
-        if self.0.contains(&0) {
-            return Some(0);
-        }
-        self.0
-            .iter()
-            .try_fold(1usize, |n, &d| n.checked_mul(d))
-            .filter(|&n| n <= isize::MAX as usize)
+        // Sizes are at most `usize::MAX`, so an overflow stays one, unless an axis is empty.
+        let elements = self.0.iter().fold(1, |n: usize, &size| n.saturating_mul(size));
+        (elements <= isize::MAX as usize).then_some(elements)
     }
 
     /// The shape with the size of `axis` replaced.
@@ -98,6 +106,7 @@ impl Shape {
 
 impl Deref for Shape {
     type Target = [usize];
+    #[inline]
     fn deref(&self) -> &[usize] {
         &self.0
     }

@@ -1,5 +1,5 @@
 //! Inputs that broke libraries of this kind, each with its right answer, on every backend. `conformance.rs` covers the
-//! kinds that they stand for; the numbers are those of the list that the project keeps.
+//! kinds that they stand for. Other tests have more of them; the numbers tell them apart.
 
 mod support;
 

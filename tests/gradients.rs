@@ -670,7 +670,7 @@ fn every_op_is_checked() {
     assert_eq!(families.len(), 5);
 }
 
-/// Ties, zeros, edges, repeats and tracking, by hand; `case_N` is line N of the list of inputs that broke other libraries.
+/// Ties, zeros, edges, repeats and tracking, by hand; those named `case_N` are inputs that broke other libraries.
 #[allow(clippy::single_range_in_vec_init)] // A slice of one axis is one range in an array.
 mod by_hand {
     use keyway::module;

@@ -1,5 +1,5 @@
 //! What each backend can do and what it must not be able to do, what may go to another thread, and sizes that matter: all
-//! of it checked by the compiler. A new backend or decorator is one row of `backends!` and one of `elements!`.
+//! of it checked by the compiler. A new backend or decorator is one row of `markers!` and one of `elements!`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,6 +11,9 @@ use keyway::backend::InGroup;
 use keyway::backend::flex::FlexTensor;
 use keyway::collective::{
     Carries, CollectiveOp, Entry, Header, Member, MeshTensor, Message, Part, Transport,
+};
+use keyway::dynamic::{
+    Available, ConversionError, Custom, CustomDevice, CustomTensor, DynGradients, DynPrimitive,
 };
 use keyway::nn::{self, *};
 use keyway::op::random::{Key, KeySource};
@@ -30,7 +33,7 @@ macro_rules! check {
     (no $T:ty: $Trait:path) => { assert_not_impl_any!($T: $Trait); };
 }
 
-macro_rules! backends {
+macro_rules! markers {
     ($($B:ty: $Reach:ident $plain:ident $autodiff:ident $collective:ident $local:ident $readable:ident;)*) => { $(
         assert_impl_all!($B: Backend);
         assert_type_eq_all!(<$B as Backend>::Reach, $Reach);
@@ -44,7 +47,7 @@ macro_rules! backends {
 
 // The last rows are of a backend that only records (`ui-tests/support/recorder.rs`).
 #[rustfmt::skip]
-backends! {
+markers! {
     //                                           Reach      Plain Autodiff Collective Local Readable
     Flex:                                        Local      yes   no       no         yes   yes;
     Mesh<Flex>:                                  Collective yes   no       yes        no    yes;
@@ -52,12 +55,14 @@ backends! {
     Autodiff<Flex, BalancedCheckpointing>:       Local      no    yes      no         no    yes;
     Autodiff<Mesh<Flex>>:                        Collective no    yes      yes        no    yes;
     Autodiff<Mesh<Flex>, BalancedCheckpointing>: Collective no    yes      yes        no    yes;
+    Dyn:                                         Unproven   yes   no       no         no    yes;
+    Autodiff<Dyn>:                               Unproven   no    yes      no         no    yes;
     Recorder:                                    Local      yes   no       no         no    no;
     Autodiff<Recorder>:                          Local      no    yes      no         no    no;
 }
 #[cfg(feature = "ndarray")]
 #[rustfmt::skip]
-backends! {
+markers! {
     NdArray:                                     Local      yes   no       no         yes   yes;
     Mesh<NdArray>:                               Collective yes   no       yes        no    yes;
     Autodiff<NdArray>:                           Local      no    yes      no         no    yes;
@@ -68,6 +73,7 @@ backends! {
 assert_not_impl_any!(Mesh<Mesh<Flex>>: Backend);
 assert_not_impl_any!(Mesh<Autodiff<Flex>>: Backend);
 assert_not_impl_any!(Mesh<Recorder>: Backend);
+assert_not_impl_any!(Mesh<Dyn>: Backend);
 assert_not_impl_any!(Mesh<Flex, ()>: Backend);
 
 macro_rules! elements {
@@ -98,6 +104,8 @@ elements! {
     Autodiff<Flex>:                        yes yes yes yes  yes yes yes yes yes yes yes yes yes;
     Autodiff<Flex, BalancedCheckpointing>: yes yes yes yes  yes yes yes yes yes yes yes yes yes;
     Autodiff<Mesh<Flex>>:                  yes yes yes yes  yes yes yes yes yes yes yes yes yes;
+    Dyn:                                   yes yes yes yes  yes yes yes yes yes yes yes yes yes;
+    Autodiff<Dyn>:                         yes yes yes yes  yes yes yes yes yes yes yes yes yes;
     Recorder:                              no  yes no  no   no  yes no  no  no  no  no  no  yes;
     Autodiff<Recorder>:                    no  yes no  no   no  yes no  no  no  no  no  no  yes;
 }
@@ -152,6 +160,7 @@ assert_not_impl_any!(Local: InGroup<Flex>, InGroup<Mesh<Flex>>);
 assert_not_impl_any!(Unproven: InGroup<Flex>, InGroup<Mesh<Flex>>);
 assert_type_eq_all!(autodiff::AfterBackward<Autodiff<Flex>>, Synced);
 assert_type_eq_all!(autodiff::AfterBackward<Autodiff<Mesh<Flex>>>, Unsynced);
+assert_type_eq_all!(autodiff::AfterBackward<Autodiff<Dyn>>, Unsynced);
 assert_impl_all!(Synced: ReadyToStep);
 assert_not_impl_any!(Unsynced: ReadyToStep);
 assert_impl_all!(NoCheckpointing: Strategy);
@@ -190,6 +199,8 @@ threads! {
         Slice, Distribution, Norm, Error;
     yes yes: Flex, FlexDevice, FlexTensor, Mesh<Flex>, MeshDevice<Flex>, MeshTensor<Flex>, B, Tracked<P>,
         NoCheckpointing, BalancedCheckpointing, Local, Collective, Unproven, Synced, Unsynced;
+    yes yes: Dyn, DynDevice, DynPrimitive, DynTensor, DynGradients, Custom, CustomDevice, CustomTensor, Available,
+        ConversionError<DynTensor>;
     yes yes: Gradients<P, Synced>, Gradients<P, Unsynced>, GradientSet<P>, LeafId;
     yes yes: InProcess, Member, GroupOptions, GradientReduction, ReduceKind, CollectiveOp, ParamId, Message, Header,
         Entry, Part;

@@ -102,7 +102,7 @@ fn valid_is_the_same_model_on_the_plain_backend() {
 }
 
 #[test]
-fn another_backend_gets_the_values_and_refuses_what_it_does_not_hold() {
+fn another_backend_gets_the_values_as_leaves() {
     let net = net::<Train>(1, &FlexDevice::new(0));
     let [first, _] = <[_; 2]>::try_from(Mesh::<Flex>::open(2).unwrap()).unwrap();
     let moved: Net<Autodiff<Mesh<Flex>>> = net.to_backend(&first).unwrap();
@@ -114,7 +114,6 @@ fn another_backend_gets_the_values_and_refuses_what_it_does_not_hold() {
     );
 }
 
-/// CASES 6 and 7.
 #[test]
 fn moving_a_model_moves_its_buffers_and_keeps_its_leaves() {
     let mut members = Mesh::<Flex>::open(2).unwrap();
@@ -171,7 +170,6 @@ fn a_buffer_keeps_no_graph() {
     assert!(buffer.val().try_backward().is_err());
 }
 
-/// CASES 22.
 #[test]
 fn linear_takes_every_rank() {
     let device = FlexDevice::new(0);

@@ -36,6 +36,12 @@ impl<B: Backend> GradientSet<B> {
         }
     }
 
+    /// The device whose group trains the parameters: theirs, or that of the backward pass where it met none.
+    pub fn group_device(&self) -> B::Device {
+        let grad = self.params.values().find_map(|leaf| self.by_leaf.get(leaf));
+        grad.map_or_else(|| self.device.clone(), B::device)
+    }
+
     /// Adds to the gradient of a leaf.
     pub(crate) fn insert(&mut self, leaf: LeafId, param: Option<ParamId>, grad: Raw<B>) -> Result<(), Error> {
         let total = match self.by_leaf.remove(&leaf) {
@@ -75,6 +81,28 @@ impl<B: BackendTypes> GradientSet<B> {
             by_leaf,
             params: self.params,
         })
+    }
+
+    /// The same gradients on another backend, without those of which `f` makes nothing.
+    pub(crate) fn filter_map<B2: BackendTypes>(
+        self,
+        device: B2::Device,
+        mut f: impl FnMut(LeafId, B::Primitive) -> Option<B2::Primitive>,
+    ) -> GradientSet<B2> {
+        GradientSet {
+            device,
+            by_leaf: self
+                .by_leaf
+                .into_iter()
+                .filter_map(|(leaf, grad)| Some((leaf, f(leaf, grad)?)))
+                .collect(),
+            params: self.params,
+        }
+    }
+
+    /// Takes over the gradients of leaves that have none here.
+    pub(crate) fn extend(&mut self, grads: impl IntoIterator<Item = (LeafId, B::Primitive)>) {
+        self.by_leaf.extend(grads);
     }
 
     /// The gradient of a leaf.

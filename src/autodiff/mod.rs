@@ -45,6 +45,12 @@ pub struct Tracked<B: PlainBackend> {
     node: Option<Arc<Node<B>>>,
 }
 
+/// What makes a tensor the leaf it is.
+pub(crate) struct Leaf {
+    id: LeafId,
+    param: Option<ParamId>,
+}
+
 /// A backend that records gradients: `Autodiff<_>`.
 #[diagnostic::on_unimplemented(
     message = "tensors on `{Self}` record no gradients",
@@ -246,6 +252,36 @@ impl<B: PlainBackend, S: Strategy> AutodiffBackend for Autodiff<B, S> {
 impl<B: PlainBackend> Tracked<B> {
     fn constant(value: B::Primitive) -> Self {
         Tracked { value, node: None }
+    }
+
+    /// A tensor that is the leaf of another backend's tensor, or no leaf.
+    pub(crate) fn with_leaf(value: B::Primitive, leaf: Option<Leaf>) -> Self {
+        let node = leaf.map(|leaf| Node::leaf(leaf.id, leaf.param));
+        Tracked { value, node }
+    }
+
+    /// The leaf that the tensor is, or none if it is untracked.
+    ///
+    /// # Errors
+    /// `Tracked` if an op produced it.
+    pub(crate) fn leaf(&self, op: &'static str) -> Result<Option<Leaf>, Error> {
+        let Some(node) = &self.node else { return Ok(None) };
+        match node.leaf_id() {
+            Some(id) => Ok(Some(Leaf {
+                id,
+                param: node.param().cloned(),
+            })),
+            None => Err(Error::Tracked {
+                op: op.into(),
+                producer: node.name().into(),
+            }),
+        }
+    }
+
+    /// The op that produced the tensor, if it is tracked and no leaf.
+    pub(crate) fn producer(&self) -> Option<&'static str> {
+        let node = self.node.as_ref()?;
+        node.leaf_id().is_none().then(|| node.name())
     }
 
     /// Where a backward pass starts: the node, and the gradient of the sum of the elements.

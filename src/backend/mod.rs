@@ -8,11 +8,13 @@ use crate::error::{Error, Name};
 use crate::op::random::KeySource;
 use crate::op::{CreateOp, HasMeta, Meta, Op};
 
+pub(crate) mod extremes;
 pub mod flex;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod reach;
 
+pub(crate) use reach::not_collective;
 pub use reach::{Collective, DynBackend, InGroup, Local, Reach, SyncState, Synced, Unproven, Unsynced};
 
 /// The device and the tensor of a backend, before anything is known of what it can do.

@@ -1,10 +1,14 @@
 //! How far a backend reaches: alone, or into a group of replicas. Each marker carries its own evidence, so that a
 //! backend can neither claim what it has no operations for, nor have operations that it does not claim.
 
+use std::sync::Arc;
+
 use crate::autodiff::{GradientSet, OnLeaf};
-use crate::backend::{Backend, PlainBackend};
-use crate::collective::{CollectiveBackend, GradientReduction};
+use crate::backend::{Backend, PlainBackend, Readable};
+use crate::collective::{CollectiveBackend, CollectiveOp, GradientReduction, Member, Pending};
+use crate::dynamic::CollectiveVisitor;
 use crate::error::Error;
+use crate::op::Meta;
 
 /// A backend that works alone.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +48,27 @@ pub trait Reach<B: ?Sized>: Sized {
     /// Whether gradients leave `backward` synchronised.
     type AfterBackward: SyncState;
 
+    /// The device's place in its group, if it is in one.
+    fn member(device: &B::Device) -> Option<&Arc<Member>>
+    where
+        B: PlainBackend;
+
+    /// Starts a collective operation; `meta` is that of the result.
+    ///
+    /// # Errors
+    /// `NotCollective` if the device is in no group, and if the group is broken.
+    fn start(op: CollectiveOp, x: B::Primitive, meta: &Meta) -> Result<Pending<B::Primitive>, Error>
+    where
+        B: PlainBackend;
+
+    /// Runs code that needs a group.
+    ///
+    /// # Errors
+    /// `NotCollective` if the backend is not one of a group.
+    fn visit<V: CollectiveVisitor>(device: B::Device, visitor: V) -> Result<V::Output, Error>
+    where
+        B: PlainBackend + Readable;
+
     /// Synchronises gradients between the members of the device's group.
     ///
     /// # Errors
@@ -69,6 +94,24 @@ pub trait Reach<B: ?Sized>: Sized {
 
 impl<B: Backend<Reach = Local>> Reach<B> for Local {
     type AfterBackward = Synced;
+    fn member(_: &B::Device) -> Option<&Arc<Member>>
+    where
+        B: PlainBackend,
+    {
+        None
+    }
+    fn start(_: CollectiveOp, x: B::Primitive, _: &Meta) -> Result<Pending<B::Primitive>, Error>
+    where
+        B: PlainBackend,
+    {
+        Err(not_collective::<B>(&B::device(&x)))
+    }
+    fn visit<V: CollectiveVisitor>(device: B::Device, _: V) -> Result<V::Output, Error>
+    where
+        B: PlainBackend + Readable,
+    {
+        Err(not_collective::<B>(&device))
+    }
     fn sync(gradients: GradientSet<B>, _: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend,
@@ -79,6 +122,24 @@ impl<B: Backend<Reach = Local>> Reach<B> for Local {
 
 impl<B: CollectiveBackend> Reach<B> for Collective {
     type AfterBackward = Unsynced;
+    fn member(device: &B::Device) -> Option<&Arc<Member>>
+    where
+        B: PlainBackend,
+    {
+        Some(B::member(device))
+    }
+    fn start(op: CollectiveOp, x: B::Primitive, meta: &Meta) -> Result<Pending<B::Primitive>, Error>
+    where
+        B: PlainBackend,
+    {
+        B::start(op, x, meta)
+    }
+    fn visit<V: CollectiveVisitor>(device: B::Device, visitor: V) -> Result<V::Output, Error>
+    where
+        B: PlainBackend + Readable,
+    {
+        Ok(visitor.visit::<B>(device))
+    }
     fn sync(gradients: GradientSet<B>, reduction: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend,
@@ -98,6 +159,28 @@ impl<B: CollectiveBackend> Reach<B> for Collective {
 
 impl<B: DynBackend> Reach<B> for Unproven {
     type AfterBackward = Unsynced;
+    fn member(device: &B::Device) -> Option<&Arc<Member>>
+    where
+        B: PlainBackend,
+    {
+        B::member(device)
+    }
+    fn start(op: CollectiveOp, x: B::Primitive, meta: &Meta) -> Result<Pending<B::Primitive>, Error>
+    where
+        B: PlainBackend,
+    {
+        B::start(op, x, meta)
+    }
+    // What reaches into a group at run time only gives no proof at compile time.
+    fn visit<V: CollectiveVisitor>(device: B::Device, _: V) -> Result<V::Output, Error>
+    where
+        B: PlainBackend + Readable,
+    {
+        Err(Error::NotCollective {
+            backend: B::name(&device),
+            help: "its type is known at run time only: name it in a set of its own (`backends!`)".into(),
+        })
+    }
     fn sync(gradients: GradientSet<B>, reduction: GradientReduction) -> Result<GradientSet<B>, Error>
     where
         B: PlainBackend,
@@ -106,13 +189,35 @@ impl<B: DynBackend> Reach<B> for Unproven {
     }
 }
 
+/// The error of a device that is in no group.
+pub(crate) fn not_collective<B: Backend>(device: &B::Device) -> Error {
+    let name = B::name(device);
+    Error::NotCollective {
+        help: format!(
+            "`Mesh<{name}>` joins replicas of it into a group, of which `mesh:{}:2` opens one",
+            name.to_lowercase()
+        )
+        .into(),
+        backend: name,
+    }
+}
+
 /// A backend whose device knows at run time whether it is in a group.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is `Unproven`, but does not ask its devices whether they are in a group",
-    label = "`Unproven` needs `DynBackend`",
-    note = "write `impl DynBackend for {Self}`, or claim `Local`"
+    message = "`{Self}` does not choose its backend at run time",
+    label = "needs a backend such as `Dyn`",
+    note = "`backends!` declares one; a backend of one kind is `Local` or `Collective`"
 )]
-pub trait DynBackend: Backend<Reach = Unproven> {
+pub trait DynBackend: PlainBackend + Readable + Backend<Reach = Unproven> {
+    /// The device's place in its group, if it is in one.
+    fn member(device: &Self::Device) -> Option<&Arc<Member>>;
+
+    /// Starts a collective operation; `meta` is that of the result.
+    ///
+    /// # Errors
+    /// `NotCollective` if the device is in no group, and if the group is broken.
+    fn start(op: CollectiveOp, x: Self::Primitive, meta: &Meta) -> Result<Pending<Self::Primitive>, Error>;
+
     /// Synchronises gradients if the device is in a group.
     ///
     /// # Errors
@@ -120,9 +225,7 @@ pub trait DynBackend: Backend<Reach = Unproven> {
     fn sync_gradients(
         gradients: GradientSet<Self>,
         reduction: GradientReduction,
-    ) -> Result<GradientSet<Self>, Error>
-    where
-        Self: PlainBackend;
+    ) -> Result<GradientSet<Self>, Error>;
 }
 
 /// Whether gradients are synchronised between the members of a group.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{CollectiveBackend, CollectiveOp, Member, ParamId, Pending, ReduceKind};
 use crate::autodiff::{Autodiff, AutodiffBackend, Strategy, Tracked};
-use crate::backend::PlainBackend;
+use crate::backend::{PlainBackend, Reach, not_collective};
 use crate::error::Error;
 use crate::op::Meta;
 use crate::raw::Raw;
@@ -17,18 +17,7 @@ impl<B: PlainBackend + CollectiveBackend, S: Strategy> CollectiveBackend for Aut
     }
 
     fn start(op: CollectiveOp, x: Tracked<B>, meta: &Meta) -> Result<Pending<Tracked<B>>, Error> {
-        let tracked = Self::is_tracked(&x);
-        if tracked {
-            differentiable(op)?;
-        }
-        let pending = B::start(op, Self::inner(x.clone()), meta)?;
-        Ok(pending.and_then(move |value| {
-            Ok(if tracked {
-                Self::record(x, op.name(), value, move |grad| backward(op, grad))
-            } else {
-                Self::from_inner(value)
-            })
-        }))
+        start::<B, S>(op, x, meta)
     }
 
     fn start_all_reduce(
@@ -48,6 +37,26 @@ impl<B: PlainBackend + CollectiveBackend, S: Strategy> CollectiveBackend for Aut
     }
 }
 
+/// Starts an operation of the device's group, and records it. A backend whose reach is known at run time comes here too.
+pub(crate) fn start<B: PlainBackend, S: Strategy>(
+    op: CollectiveOp,
+    x: Tracked<B>,
+    meta: &Meta,
+) -> Result<Pending<Tracked<B>>, Error> {
+    let tracked = Autodiff::<B, S>::is_tracked(&x);
+    if tracked {
+        differentiable(op)?;
+    }
+    let pending = B::Reach::start(op, Autodiff::<B, S>::inner(x.clone()), meta)?;
+    Ok(pending.and_then(move |value| {
+        Ok(if tracked {
+            Autodiff::<B, S>::record(x, op.name(), value, move |grad| backward(op, grad))
+        } else {
+            Autodiff::<B, S>::from_inner(value)
+        })
+    }))
+}
+
 fn differentiable(op: CollectiveOp) -> Result<(), Error> {
     match op {
         CollectiveOp::AllReduce(kind) | CollectiveOp::ReduceScatter { kind, .. }
@@ -64,18 +73,28 @@ fn differentiable(op: CollectiveOp) -> Result<(), Error> {
 }
 
 /// The sum, over the members' results, of what each contributes to this member's gradient.
-fn backward<B: CollectiveBackend>(op: CollectiveOp, grad: Raw<B>) -> Result<Raw<B>, Error> {
+fn backward<B: PlainBackend>(op: CollectiveOp, grad: Raw<B>) -> Result<Raw<B>, Error> {
     let device = grad.device();
-    let (rank, size) = (B::member(&device).rank(), B::member(&device).size());
+    let member = B::Reach::member(&device).ok_or_else(|| not_collective::<B>(&device))?;
+    let (rank, size) = (member.rank(), member.size());
+    let run = |op: CollectiveOp, x: Raw<B>| {
+        let meta = op.infer(&x, size)?;
+        B::Reach::start(op, x.into_primitive(), &meta)?
+            .wait()
+            .map(Raw::new)
+    };
     match op {
-        CollectiveOp::AllReduce(kind) => grad.all_reduce(kind),
+        CollectiveOp::AllReduce(_) => run(op, grad),
         CollectiveOp::Broadcast { root } => {
-            let sum = grad.all_reduce(ReduceKind::Sum)?;
+            let sum = run(CollectiveOp::AllReduce(ReduceKind::Sum), grad)?;
             if rank == root { Ok(sum) } else { sum.full_like(0.0) }
         }
-        CollectiveOp::AllGather { axis } => grad.reduce_scatter(ReduceKind::Sum, axis),
+        CollectiveOp::AllGather { axis } => {
+            let kind = ReduceKind::Sum;
+            run(CollectiveOp::ReduceScatter { kind, axis }, grad)
+        }
         CollectiveOp::ReduceScatter { kind, axis } => {
-            let grad = grad.all_gather(axis)?;
+            let grad = run(CollectiveOp::AllGather { axis }, grad)?;
             match kind {
                 ReduceKind::Mean => grad.div(size as f64),
                 _ => Ok(grad),

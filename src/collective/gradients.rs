@@ -1,8 +1,7 @@
 //! Gradients of the parameters that a group trains together.
 
-use super::member::LiveParam;
-use super::transport::Entry;
-use super::{CollectiveBackend, ParamId, Pending, ReduceKind};
+use super::member::{LiveParam, entries};
+use super::{CollectiveBackend, Member, ParamId, Pending, ReduceKind};
 use crate::autodiff::{AutodiffBackend, GradientSet, OnLeaf};
 use crate::backend::{Backend, PlainBackend};
 use crate::error::Error;
@@ -181,14 +180,6 @@ impl GradientReduction {
     }
 }
 
-fn entries(params: &[LiveParam]) -> Vec<Entry> {
-    let entry = |param: &LiveParam| Entry {
-        param: Some(param.id.clone()),
-        meta: param.meta.clone(),
-    };
-    params.iter().map(entry).collect()
-}
-
 fn zeros<B: Backend>(meta: &Meta, device: &B::Device) -> Result<B::Primitive, Error> {
     Raw::<B>::full(meta.shape.clone(), 0.0, meta.dtype, device).map(Raw::into_primitive)
 }
@@ -199,15 +190,16 @@ fn zeros<B: Backend>(meta: &Meta, device: &B::Device) -> Result<B::Primitive, Er
 /// # Errors
 /// `NotLeaf` or `DType` if the tensor cannot be a leaf, `Collective` if another live tensor of another shape or element
 /// type has this name.
-pub(crate) fn distribute<B: AutodiffBackend + CollectiveBackend>(
+pub(crate) fn distribute<B: AutodiffBackend>(
     x: B::Primitive,
     id: &ParamId,
+    member: &Member,
 ) -> Result<B::Primitive, Error> {
     // A copy that only this leaf holds: its life is that of the registration.
     let id = ParamId::new(id.as_str());
     let x = B::set_param(x, id.clone())?;
     if let Some(leaf) = B::leaf(&x) {
-        B::member(&B::device(&x)).register(&id, leaf, x.meta())?;
+        member.register(&id, leaf, x.meta())?;
     }
     Ok(x)
 }

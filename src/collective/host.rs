@@ -65,7 +65,10 @@ pub(super) fn broadcast(
     let part = buffer.map(|buffer| Part::whole(Arc::new(buffer)));
     let for_rank = |rank: usize| part.iter().filter(|_| rank != root).cloned().collect();
     let parts = (0..member.size()).map(for_rank).collect();
-    let finish = |received: Received| Flow::Done(received.into_iter().flatten().map(take).collect());
+    let finish = |received: Received| {
+        let parts = received.into_iter().flatten();
+        Flow::Done(parts.map(|part| Arc::unwrap_or_clone(part.buffer)).collect())
+    };
     member.submit(Message { header, parts }, Rounds::One, Box::new(finish))
 }
 
@@ -100,8 +103,4 @@ fn across(received: &Received, f: impl Fn(&[&Part]) -> Buffer) -> Vec<Buffer> {
     (0..received[0].len())
         .map(|tensor| f(&received.iter().map(|parts| &parts[tensor]).collect::<Vec<_>>()))
         .collect()
-}
-
-fn take(part: Part) -> Buffer {
-    Arc::try_unwrap(part.buffer).unwrap_or_else(|shared| (*shared).clone())
 }

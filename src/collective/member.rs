@@ -151,11 +151,7 @@ impl Member {
 
     /// The parameters that are registered now: those of which a leaf is alive.
     pub fn params(&self) -> Vec<Entry> {
-        let entry = |param: LiveParam| Entry {
-            param: Some(param.id),
-            meta: param.meta,
-        };
-        self.live_params().into_iter().map(entry).collect()
+        entries(&self.live_params())
     }
 
     /// Waits until every member is here.
@@ -359,6 +355,14 @@ impl fmt::Debug for Member {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "rank {} of {}", self.rank, self.size)
     }
+}
+
+pub(super) fn entries(params: &[LiveParam]) -> Vec<Entry> {
+    let entry = |param: &LiveParam| Entry {
+        param: Some(param.id.clone()),
+        meta: param.meta.clone(),
+    };
+    params.iter().map(entry).collect()
 }
 
 /// The seed of a rank's random stream.

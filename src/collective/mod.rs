@@ -49,6 +49,7 @@ pub use op::{CollectiveOp, ReduceKind};
 pub use pending::Pending;
 pub use transport::{Carries, Entry, Header, Message, Part, Transport};
 
+pub(crate) use autodiff::start as start_tracked;
 pub(crate) use gradients::distribute;
 
 /// The identity of a parameter in its group: its path in its module, such as `conv1.weight`.

@@ -1,10 +1,8 @@
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 use crate::element::DType;
-use crate::error::Error;
-use crate::op::{HasMeta, Meta};
+use crate::error::{Error, Name};
+use crate::op::{HasMeta, Meta, in_rank};
 
 /// How the members' values become one, element by element in the order of ranks: every member gets the same bits, on
 /// every run. Half types accumulate in `f32`, integers wrap, NaN propagates.
@@ -81,7 +79,7 @@ impl CollectiveOp {
     }
 
     /// The name with the arguments in which members must agree.
-    pub(super) fn describe(self) -> Cow<'static, str> {
+    pub(super) fn describe(self) -> Name {
         match self {
             CollectiveOp::AllReduce(kind) => format!("all_reduce({})", kind.name()).into(),
             CollectiveOp::Broadcast { root } => format!("broadcast(root {root})").into(),
@@ -99,13 +97,9 @@ impl CollectiveOp {
     /// element type.
     pub fn infer<T: HasMeta>(self, x: &T, size: usize) -> Result<Meta, Error> {
         let op = self.name();
-        let axis_of = |axis: usize| {
-            x.shape().get(axis).copied().ok_or_else(|| {
-                Error::argument(
-                    op,
-                    format!("axis {axis} of a tensor of rank {}", x.shape().rank()),
-                )
-            })
+        let axis_of = |axis: usize| -> Result<usize, Error> {
+            in_rank(op, axis, x.shape().rank())?;
+            Ok(x.shape()[axis])
         };
         let shape = match self {
             CollectiveOp::AllReduce(kind) => {

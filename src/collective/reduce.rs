@@ -4,6 +4,7 @@ use half::{bf16, f16};
 
 use super::ReduceKind;
 use super::transport::Part;
+use crate::backend::extremes::Extremes;
 use crate::data::Buffer;
 use crate::element::Element;
 use crate::with_buffer;
@@ -39,7 +40,7 @@ pub(super) fn concat(parts: &[&Part], outer: usize) -> Buffer {
 
 /// An element and what it accumulates in.
 trait Accumulate: Element {
-    type Acc: Copy + PartialOrd + Default;
+    type Acc: Extremes;
     fn widen(self) -> Self::Acc;
     fn narrow(acc: Self::Acc) -> Self;
     fn add(a: Self::Acc, b: Self::Acc) -> Self::Acc;
@@ -54,15 +55,9 @@ fn typed<E: Accumulate>(kind: ReduceKind, _: &[E], parts: &[&Part]) -> Buffer {
         ReduceKind::Sum => fold(&slices, E::add, |a| a),
         ReduceKind::Mean => fold(&slices, E::add, |a| E::over(a, members)),
         ReduceKind::Prod => fold(&slices, E::mul, |a| a),
-        ReduceKind::Max => fold(&slices, |a, b| pick(a, b, b > a), |a| a),
-        ReduceKind::Min => fold(&slices, |a, b| pick(a, b, b < a), |a| a),
+        ReduceKind::Max => fold(&slices, Extremes::greater, |a| a),
+        ReduceKind::Min => fold(&slices, Extremes::lesser, |a| a),
     })
-}
-
-/// `b` where it is the one asked for or NaN; NaN is what does not equal itself.
-#[allow(clippy::eq_op)]
-fn pick<A: Copy + PartialOrd>(a: A, b: A, wanted: bool) -> A {
-    if wanted || b != b { b } else { a }
 }
 
 /// Accumulates in blocks that stay in the nearest cache.

@@ -1,6 +1,5 @@
 //! What carries messages between the members of a group.
 
-use std::borrow::Cow;
 use std::fmt::{self, Debug};
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ParamId;
 use crate::data::Buffer;
-use crate::error::Error;
+use crate::error::{Error, Name};
 use crate::op::Meta;
 
 /// One member's end of what connects a group. Dropping it tells the others that this member has left.
@@ -63,7 +62,7 @@ pub struct Message {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The operation with its arguments.
-    pub op: Cow<'static, str>,
+    pub op: Name,
     /// The tensors it is about.
     pub entries: Vec<Entry>,
 }

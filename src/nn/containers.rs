@@ -1,4 +1,4 @@
-//! `module!`, and the modules made of modules.
+//! `module!`, the modules made of modules, and those that hold no tensors.
 
 use super::module::{Mapper, Module, Visitor};
 use crate::backend::Backend;
@@ -102,3 +102,21 @@ macro_rules! tuples {
     )* };
 }
 tuples! { (M0 0, M1 1) (M0 0, M1 1, M2 2) (M0 0, M1 1, M2 2, M3 3) }
+
+/// Implements [`Module`] for layers that hold no tensors.
+macro_rules! without_tensors {
+    ($($T:ty)*) => { $(
+        impl<B: $crate::Backend> $crate::nn::Module<B> for $T {
+            type On<B2: $crate::Backend> = $T;
+
+            fn visit(&mut self, _: &mut $crate::nn::Visitor<'_, B>) -> Result<(), $crate::Error> {
+                Ok(())
+            }
+
+            fn map<B2: $crate::Backend>(&self, _: &mut $crate::nn::Mapper<'_, B, B2>) -> Result<$T, $crate::Error> {
+                Ok(Clone::clone(self))
+            }
+        }
+    )* };
+}
+pub(super) use without_tensors;

@@ -1,7 +1,6 @@
-use super::module::{Mapper, Module, Visitor};
+use super::containers::without_tensors;
 use crate::backend::Backend;
 use crate::element::FloatElement;
-use crate::error::Error;
 use crate::raw::Distribution;
 use crate::tensor::Tensor;
 
@@ -68,14 +67,4 @@ impl Dropout {
     }
 }
 
-impl<B: Backend> Module<B> for Dropout {
-    type On<B2: Backend> = Dropout;
-
-    fn visit(&mut self, _: &mut Visitor<'_, B>) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn map<B2: Backend>(&self, _: &mut Mapper<'_, B, B2>) -> Result<Dropout, Error> {
-        Ok(*self)
-    }
-}
+without_tensors!(Dropout);

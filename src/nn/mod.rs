@@ -6,6 +6,7 @@
 
 mod containers;
 mod conv;
+mod distribute;
 mod dropout;
 mod embedding;
 mod file;

@@ -1,13 +1,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::distribute::distribute;
 use super::file::{self, Format};
 use crate::autodiff::AutodiffBackend;
-use crate::backend::{Backend, Readable};
-use crate::collective::{self, CollectiveBackend, CollectiveOp, Entry};
+use crate::backend::{Backend, DynBackend, Readable};
+use crate::collective::CollectiveBackend;
 use crate::data::TensorData;
 use crate::error::Error;
-use crate::op::HasMeta;
 use crate::raw::Raw;
 use crate::tensor::ok;
 
@@ -192,34 +192,22 @@ pub trait Module<B: Backend>: Sized {
     ///
     /// # Errors
     /// `Collective` if a member is missing, or its model has other paths, shapes or element types.
-    fn distribute(mut self) -> Result<Self, Error>
+    fn distribute(self) -> Result<Self, Error>
     where
         B: AutodiffBackend + CollectiveBackend,
     {
-        let mut device = None;
-        let mut entries = Vec::new();
-        self.for_each(|slot, x| {
-            device.get_or_insert_with(|| x.device());
-            entries.push(Entry {
-                param: Some(slot.path.into()),
-                meta: x.meta(),
-            });
-            Ok(())
-        })?;
-        let Some(device) = device else { return Ok(self) };
-        B::member(&device).agree("distribute", entries, vec![])?;
-        self.visit(&mut Visitor::new(&mut |slot, x: &Raw<B>| {
-            let own = Raw::<B>::new(B::detach(x.clone().into_primitive()));
-            let first = own.collective(CollectiveOp::Broadcast { root: 0 })?.wait()?;
-            match slot.kind {
-                Kind::Buffer => Ok(Some(first)),
-                Kind::Param => {
-                    let leaf = collective::distribute::<B>(first.into_primitive(), &slot.path.into())?;
-                    Ok(Some(Raw::new(leaf)))
-                }
-            }
-        }))?;
-        Ok(self)
+        distribute(self)
+    }
+
+    /// [`Module::distribute`], where only the device knows whether it is in a group.
+    ///
+    /// # Errors
+    /// As `distribute`, and `NotCollective` if the device is in no group.
+    fn try_distribute(self) -> Result<Self, Error>
+    where
+        B: AutodiffBackend<Plain: DynBackend>,
+    {
+        distribute(self)
     }
 
     /// Moves every parameter and buffer to another device of the backend.

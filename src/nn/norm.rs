@@ -1,6 +1,6 @@
 use super::{Buffer, Initializer, Param};
 use crate::backend::{Backend, Supports};
-use crate::element::{DType, FloatElement};
+use crate::element::FloatElement;
 use crate::error::Error;
 use crate::module;
 use crate::raw::Raw;
@@ -178,8 +178,8 @@ impl<B: Backend, E: FloatElement> BatchNorm2d<B, E> {
             return Err(Error::shape("batch_norm", &[x.shape()], message));
         }
         let dtype = x.dtype();
-        let x = x.cast(wide(dtype))?;
-        let along = |statistic: Raw<B>| statistic.cast(wide(dtype))?.reshape([1, channels, 1, 1]);
+        let x = x.cast(dtype.widened())?;
+        let along = |statistic: Raw<B>| statistic.cast(dtype.widened())?.reshape([1, channels, 1, 1]);
         let (mean, var) = if B::TRAINS {
             let axes = [0, 2, 3];
             let n: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
@@ -209,11 +209,6 @@ impl<B: Backend, E: FloatElement> BatchNorm2d<B, E> {
             Tensor::try_from_raw(old.add(batch.mul(share)?)?.cast(E::DTYPE)?)
         })
     }
-}
-
-/// The element type to compute statistics in.
-fn wide(dtype: DType) -> DType {
-    if dtype.size() < 4 { DType::F32 } else { dtype }
 }
 
 #[track_caller]

@@ -6,7 +6,6 @@ use crate::autodiff::{AutodiffBackend, Gradients};
 use crate::backend::Backend;
 use crate::element::{Element, FloatElement};
 use crate::error::Error;
-use crate::raw::Raw;
 use crate::tensor::Tensor;
 
 /// A trained tensor of a model. On a backend that records gradients it is a leaf. Its identity is its path in the model.
@@ -28,7 +27,7 @@ pub struct Param<B: Backend, const D: usize, E: FloatElement = f32> {
 impl<B: Backend, const D: usize, E: FloatElement> Param<B, D, E> {
     /// A parameter of this value, whose history it forgets.
     pub fn new(value: Tensor<B, D, E>) -> Self {
-        Self::wrap(value.into_raw(), None)
+        Self::wrap(value.into_primitive(), None)
     }
 
     /// The value.
@@ -38,8 +37,8 @@ impl<B: Backend, const D: usize, E: FloatElement> Param<B, D, E> {
 
     /// The parameter with another value.
     pub fn map(self, f: impl FnOnce(Tensor<B, D, E>) -> Tensor<B, D, E>) -> Self {
-        let value = Tensor::of(Ok(Raw::new(B::detach(self.value.raw().primitive().clone()))));
-        Self::wrap(f(value).into_raw(), Some(self.value.raw()))
+        let value = f(detached(self.val()));
+        Self::wrap(value.into_primitive(), Some(&self))
     }
 
     /// The gradient, if the backward pass came by this parameter.
@@ -50,10 +49,10 @@ impl<B: Backend, const D: usize, E: FloatElement> Param<B, D, E> {
         self.value.grad(gradients)
     }
 
-    fn wrap(value: Raw<B>, old: Option<&Raw<B>>) -> Self {
-        let leaf = B::parameter(value.into_primitive(), old.map(Raw::primitive));
+    fn wrap(value: B::Primitive, old: Option<&Self>) -> Self {
+        let leaf = B::parameter(value, old.map(|old| old.value.raw().primitive()));
         Param {
-            value: Tensor::of(Ok(Raw::new(leaf))),
+            value: Tensor::from_primitive(leaf),
         }
     }
 }
@@ -63,7 +62,7 @@ impl<B: Backend, const D: usize, E: FloatElement> Module<B> for Param<B, D, E> {
 
     fn visit(&mut self, visitor: &mut Visitor<'_, B>) -> Result<(), Error> {
         if let Some(new) = visitor.tensor(Kind::Param, self.value.raw())? {
-            *self = Self::wrap(new, Some(self.value.raw()));
+            *self = Self::wrap(new.into_primitive(), Some(self));
         }
         Ok(())
     }
@@ -134,7 +133,7 @@ impl<B: Backend, const D: usize, E: Element> Buffer<B, D, E> {
 }
 
 fn detached<B: Backend, const D: usize, E: Element>(value: Tensor<B, D, E>) -> Tensor<B, D, E> {
-    Tensor::of(Ok(Raw::new(B::detach(value.into_raw().into_primitive()))))
+    Tensor::from_primitive(B::detach(value.into_primitive()))
 }
 
 impl<B: Backend, const D: usize, E: Element> Module<B> for Buffer<B, D, E> {

@@ -1,8 +1,8 @@
 use super::PaddingConfig2d;
-use super::module::{Mapper, Module, Visitor};
+use super::containers::without_tensors;
 use crate::backend::Backend;
 use crate::element::FloatElement;
-use crate::error::Error;
+use crate::module::pool_options;
 use crate::op::{PoolOp, PoolOptions};
 use crate::tensor::Tensor;
 
@@ -82,8 +82,9 @@ impl MaxPool2dConfig {
 
     /// The layer.
     pub fn init(self) -> MaxPool2d {
+        let padding = self.padding.sides(self.kernel_size, self.dilation);
         MaxPool2d {
-            options: options(self.kernel_size, self.stride, self.padding, self.dilation, true),
+            options: pool_options(self.kernel_size, self.stride, padding, self.dilation, true),
         }
     }
 }
@@ -119,9 +120,10 @@ impl AvgPool2dConfig {
 
     /// The layer.
     pub fn init(self) -> AvgPool2d {
+        let padding = self.padding.sides(self.kernel_size, [1; 2]);
         let include = self.count_include_pad;
         AvgPool2d {
-            options: options(self.kernel_size, self.stride, self.padding, [1; 2], include),
+            options: pool_options(self.kernel_size, self.stride, padding, [1; 2], include),
         }
     }
 }
@@ -149,35 +151,4 @@ impl AvgPool2d {
     }
 }
 
-fn options(
-    kernel: [usize; 2],
-    stride: [usize; 2],
-    padding: PaddingConfig2d,
-    dilation: [usize; 2],
-    count_include_pad: bool,
-) -> PoolOptions {
-    PoolOptions {
-        kernel: kernel.as_slice().into(),
-        stride: stride.as_slice().into(),
-        padding: padding.sides(kernel, dilation).as_slice().into(),
-        dilation: dilation.as_slice().into(),
-        count_include_pad,
-    }
-}
-
-macro_rules! without_tensors {
-    ($($T:ty)*) => { $(
-        impl<B: Backend> Module<B> for $T {
-            type On<B2: Backend> = $T;
-
-            fn visit(&mut self, _: &mut Visitor<'_, B>) -> Result<(), Error> {
-                Ok(())
-            }
-
-            fn map<B2: Backend>(&self, _: &mut Mapper<'_, B, B2>) -> Result<$T, Error> {
-                Ok(self.clone())
-            }
-        }
-    )* };
-}
 without_tensors!(MaxPool2d AvgPool2d);

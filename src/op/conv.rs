@@ -78,7 +78,7 @@ impl<T> ConvOp<T> {
         }
     }
 
-    pub(super) fn try_map<U, X>(self, f: &mut impl FnMut(T) -> Result<U, X>) -> Result<ConvOp<U>, X> {
+    pub(crate) fn try_map<U, X>(self, f: &mut impl FnMut(T) -> Result<U, X>) -> Result<ConvOp<U>, X> {
         Ok(match self {
             ConvOp::Forward { x, weight, options } => ConvOp::Forward {
                 x: f(x)?,

@@ -121,7 +121,10 @@ impl UnaryOp {
             Neg | Abs | Sign | Relu => dtype != DType::Bool,
             BitwiseNot => dtype.is_int(),
             LogicalNot => dtype == DType::Bool,
-            _ => dtype.is_float(),
+            Exp | Expm1 | Log | Log1p | Sqrt | Recip | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh
+            | Tanh | Asinh | Acosh | Atanh | Erf | Sigmoid | Floor | Ceil | Round | Trunc | IsNan | IsInf => {
+                dtype.is_float()
+            }
         }
     }
 

@@ -13,19 +13,26 @@ use crate::shape::{Dims, Shape};
 pub fn infer<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
     let name = op.name();
     let (shape, dtype) = match op {
+        // These return at once: they are the most frequent, and no larger than what `pair` has checked.
         Op::Unary(op, x) => {
             takes(name, x.dtype(), op.takes(x.dtype()))?;
-            (x.shape().clone(), op.output(x.dtype()))
+            return Ok(Meta {
+                shape: x.shape().clone(),
+                dtype: op.output(x.dtype()),
+            });
         }
         Op::Binary(op, a, b) => {
             let meta = pair(name, a, b)?;
             takes(name, meta.dtype, op.takes(meta.dtype))?;
-            (meta.shape, meta.dtype)
+            return Ok(meta);
         }
         Op::Compare(op, a, b) => {
             let meta = pair(name, a, b)?;
             takes(name, meta.dtype, op.takes(meta.dtype))?;
-            (meta.shape, DType::Bool)
+            return Ok(Meta {
+                dtype: DType::Bool,
+                ..meta
+            });
         }
         Op::Reduce(op, x, axes) => {
             takes(name, x.dtype(), op.takes(x.dtype()))?;
@@ -81,6 +88,7 @@ pub fn infer<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
 }
 
 /// A result whose size in bytes fits the address space.
+#[inline]
 pub(super) fn checked(name: &'static str, shape: Shape, dtype: DType) -> Result<Meta, Error> {
     match shape.checked_elements().and_then(|n| n.checked_mul(dtype.size())) {
         Some(bytes) if bytes <= isize::MAX as usize => Ok(Meta { shape, dtype }),
@@ -92,6 +100,7 @@ pub(super) fn checked(name: &'static str, shape: Shape, dtype: DType) -> Result<
     }
 }
 
+#[inline]
 fn takes(name: &'static str, dtype: DType, ok: bool) -> Result<(), Error> {
     if ok {
         return Ok(());
@@ -115,6 +124,7 @@ fn float<T: HasMeta>(name: &'static str, x: &T) -> Result<(), Error> {
     }
 }
 
+#[inline]
 fn same_dtype<T: HasMeta>(name: &'static str, a: &T, b: &T) -> Result<(), Error> {
     if a.dtype() == b.dtype() {
         return Ok(());
@@ -185,14 +195,15 @@ fn fits(name: &'static str, scalar: Scalar, dtype: DType) -> Result<(), Error> {
     ))
 }
 
+#[inline]
 fn pair<T: HasMeta>(name: &'static str, a: &Arg<T>, b: &Arg<T>) -> Result<Meta, Error> {
     match (a, b) {
         (Arg::Tensor(a), Arg::Tensor(b)) => {
             same_dtype(name, a, b)?;
-            Ok(Meta {
-                shape: broadcast(name, a.shape(), b.shape())?,
-                dtype: a.dtype(),
-            })
+            if a.shape() == b.shape() {
+                return Ok(a.meta());
+            }
+            checked(name, broadcast(name, a.shape(), b.shape())?, a.dtype())
         }
         (Arg::Tensor(x), &Arg::Scalar(s)) | (&Arg::Scalar(s), Arg::Tensor(x)) => {
             fits(name, s, x.dtype())?;

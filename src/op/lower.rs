@@ -109,13 +109,11 @@ fn attention<B: Backend>(
     }
     if causal {
         let (m, n) = (scores.shape()[rank - 2], scores.shape()[rank - 1]);
-        let (mut row, mut column) = (vec![1; rank], vec![1; rank]);
-        row[rank - 2] = m;
-        column[rank - 1] = n;
-        // Key j is hidden from query i if j > i + n - m, that is if j + m > i + n.
-        let query = scores.arange_like(m)?.add(n as i64)?.reshape(row)?;
-        let key = scores.arange_like(n)?.add(m as i64)?.reshape(column)?;
-        let hidden = key.greater(query)?.expand(scores.shape().clone())?;
+        // Key j is hidden from query i if j > i + n - m.
+        let ahead = scores.columns_minus_rows("attention")?;
+        let hidden = ahead
+            .greater(n as i64 - m as i64)?
+            .expand(scores.shape().clone())?;
         scores = hidden.choose(f64::NEG_INFINITY, scores)?;
     }
     // A row in which everything is hidden has a greatest score of -inf: take 0 for it, so that its weights are 0 / 1

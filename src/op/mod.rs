@@ -167,6 +167,13 @@ impl<T> Op<T> {
         op
     }
 
+    /// The first tensor operand; every op that `infer` accepts has one.
+    pub fn first(&self) -> Option<&T> {
+        let mut first = None;
+        self.visit(|x| first = first.or(Some(x)));
+        first
+    }
+
     /// Calls `f` on every tensor operand, in the order of [`Op::try_map`].
     pub fn visit<'a>(&'a self, mut f: impl FnMut(&'a T)) {
         match self {
@@ -243,13 +250,19 @@ fn same_device<B: crate::backend::Backend>(op: &Op<B::Primitive>) -> Result<(), 
     op.visit(|x| match first {
         None => first = Some(x),
         Some(y) if result.is_err() || B::same_device(x, y) => {}
-        Some(y) => {
-            result = Err(Error::DeviceMismatch {
-                op: op.name().into(),
-                left: format!("{:?}", B::device(y)),
-                right: format!("{:?}", B::device(x)),
-            })
-        }
+        Some(y) => result = Err(mismatch::<B>(op.name(), &B::device(y), &B::device(x))),
     });
     result
+}
+
+fn mismatch<B: crate::backend::Backend>(op: &'static str, left: &B::Device, right: &B::Device) -> Error {
+    let op = op.into();
+    match (B::name(left), B::name(right)) {
+        (a, b) if a == b => Error::DeviceMismatch {
+            op,
+            left: format!("{left:?}"),
+            right: format!("{right:?}"),
+        },
+        (left, right) => Error::BackendMismatch { op, left, right },
+    }
 }

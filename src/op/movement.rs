@@ -47,6 +47,23 @@ pub enum PadMode {
     Circular,
 }
 
+impl PadMode {
+    /// The element of an axis of `size` that stands at `place`, which may lie before or after it; of a mode that pads by
+    /// copies.
+    pub(crate) fn source(self, place: isize, size: usize) -> usize {
+        let last = size as isize - 1;
+        let source = match self {
+            PadMode::Constant(_) => unreachable!("constant padding is no copy"),
+            PadMode::Reflect if place < 0 => -place,
+            PadMode::Reflect if place > last => 2 * last - place,
+            PadMode::Reflect => place,
+            PadMode::Replicate => place.clamp(0, last),
+            PadMode::Circular => place.rem_euclid(size as isize),
+        };
+        source as usize
+    }
+}
+
 impl<T: Into<Scalar>> From<T> for PadMode {
     fn from(value: T) -> Self {
         PadMode::Constant(value.into())

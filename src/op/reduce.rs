@@ -42,10 +42,11 @@ leaf_ops! {
 impl ReduceOp {
     /// Whether the op takes this element type.
     pub fn takes(self, dtype: DType) -> bool {
+        use ReduceOp::*;
         match self {
-            ReduceOp::Mean => dtype.is_float(),
-            ReduceOp::Any | ReduceOp::All => dtype == DType::Bool,
-            _ => dtype != DType::Bool,
+            Sum | Prod | Max | Min | ArgMax | ArgMin => dtype != DType::Bool,
+            Mean => dtype.is_float(),
+            Any | All => dtype == DType::Bool,
         }
     }
 

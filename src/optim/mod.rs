@@ -2,7 +2,6 @@
 
 use crate::autodiff::{AutodiffBackend, Gradients, ReadyToStep};
 use crate::backend::PlainBackend;
-use crate::element::DType;
 use crate::error::Error;
 use crate::nn::{Kind, Module, Visitor};
 use crate::raw::Raw;
@@ -66,8 +65,8 @@ pub trait Optimizer<B: PlainBackend> {
             };
             stepped = true;
             let dtype = x.dtype();
-            let value = Raw::<B>::new(A::inner(x.clone().into_primitive())).cast(wide(dtype))?;
-            let gradient = Raw::<B>::new(gradient.clone()).cast(wide(dtype))?;
+            let value = Raw::<B>::new(A::inner(x.clone().into_primitive())).cast(dtype.widened())?;
+            let gradient = Raw::<B>::new(gradient.clone()).cast(dtype.widened())?;
             let next = self.update(lr, slot.path, value, gradient)?.cast(dtype)?;
             Ok(Some(Raw::new(A::from_inner(next.into_primitive()))))
         }))?;
@@ -79,9 +78,4 @@ pub trait Optimizer<B: PlainBackend> {
             "the gradients hold none of the model's parameters; `backward` must come from a result of this model",
         ))
     }
-}
-
-/// The element type to step in: a half type loses steps that are small beside the value.
-fn wide(dtype: DType) -> DType {
-    if dtype.size() < 4 { DType::F32 } else { dtype }
 }

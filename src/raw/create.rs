@@ -69,6 +69,14 @@ impl<B: Backend> Raw<B> {
         Self::create(op, [len], DType::I32, &self.device())
     }
 
+    /// `0, 1, …` along an axis of this tensor as `i32`, on its device; the other axes have size 1.
+    pub(crate) fn positions(&self, axis: usize) -> Result<Self, Error> {
+        let len = self.shape()[axis];
+        let mut shape = vec![1; self.rank()];
+        shape[axis] = len;
+        self.arange_like(len)?.reshape(shape)
+    }
+
     /// `start`, `start + step`, … of `len` numbers.
     ///
     /// # Errors

@@ -36,11 +36,10 @@ impl<B: Backend> Raw<B> {
 
     /// The rows of `self`, `[n, width]`, that an index of any shape names: `[…, width]`.
     pub fn embedding(self, index: Self) -> Result<Self, Error> {
-        let &[_, width] = &self.shape()[..] else {
+        if self.rank() != 2 {
             return Err(Error::rank("embedding", self.rank(), "weights of rank 2"));
-        };
-        let shape: Dims = index.shape().iter().copied().chain([width]).collect();
-        self.select(0, index.flatten()?)?.reshape(shape)
+        }
+        self.take(0, index)
     }
 
     /// Adds one number for each channel, axis 1.

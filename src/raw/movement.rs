@@ -272,24 +272,24 @@ impl<B: Backend> Raw<B> {
             if size == 0 {
                 return Ok(x);
             }
-            let cut = (-shift).rem_euclid(size as isize) as usize;
-            if cut == 0 {
+            let wrapped = shift.rem_euclid(size as isize) as usize;
+            if wrapped == 0 {
                 return Ok(x);
             }
-            let tail = x.clone().narrow(axis, cut, size - cut)?;
-            Self::cat(vec![tail, x.narrow(axis, 0, cut)?], axis)
+            let tail = x.clone().narrow(axis, size - wrapped, wrapped)?;
+            Self::cat(vec![tail, x.narrow(axis, 0, size - wrapped)?], axis)
         })
     }
 
     /// Zeros below diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn triu(self, diagonal: i64) -> Result<Self, Error> {
-        let below = self.columns_minus_rows("triu")?.lower(diagonal)?;
+        let below = self.columns_minus_rows("triu")?.lower(in_i32(diagonal))?;
         self.zero_where(below)
     }
 
     /// Zeros above diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn tril(self, diagonal: i64) -> Result<Self, Error> {
-        let above = self.columns_minus_rows("tril")?.greater(diagonal)?;
+        let above = self.columns_minus_rows("tril")?.greater(in_i32(diagonal))?;
         self.zero_where(above)
     }
 
@@ -302,25 +302,18 @@ impl<B: Backend> Raw<B> {
         let (rows, columns) = (self.shape()[rank - 2], self.shape()[rank - 1]);
         let n = rows.min(columns);
         let square = self.narrow(rank - 2, 0, n)?.narrow(rank - 1, 0, n)?;
-        let mut index = vec![1; rank];
-        index[rank - 2] = n;
-        let mut shape = square.shape().to_vec();
-        shape[rank - 1] = 1;
-        let index = square.arange_like(n)?.reshape(index)?.expand(shape)?;
+        let shape = square.shape().clone().with(rank - 1, 1);
+        let index = square.positions(rank - 2)?.expand(shape)?;
         square.gather(rank - 1, index)?.squeeze(rank - 1)
     }
 
     /// `column - row` of each place in the last two axes.
-    fn columns_minus_rows(&self, op: &'static str) -> Result<Self, Error> {
+    pub(crate) fn columns_minus_rows(&self, op: &'static str) -> Result<Self, Error> {
         let rank = self.rank();
         if rank < 2 {
             return Err(Error::rank(op, rank, "rank 2 or more"));
         }
-        let (mut rows, mut columns) = (vec![1; rank], vec![1; rank]);
-        rows[rank - 2] = self.shape()[rank - 2];
-        columns[rank - 1] = self.shape()[rank - 1];
-        let row = self.arange_like(rows[rank - 2])?.reshape(rows)?;
-        self.arange_like(columns[rank - 1])?.reshape(columns)?.sub(row)
+        self.positions(rank - 1)?.sub(self.positions(rank - 2)?)
     }
 
     fn zero_where(self, mask: Self) -> Result<Self, Error> {
@@ -330,4 +323,9 @@ impl<B: Backend> Raw<B> {
         };
         self.mask_where(mask, zero)
     }
+}
+
+/// A diagonal as an operand of `i32` elements, which would wrap it: beyond their range there are no places.
+fn in_i32(diagonal: i64) -> i64 {
+    diagonal.clamp(i32::MIN.into(), i32::MAX.into())
 }

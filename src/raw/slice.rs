@@ -69,12 +69,8 @@ impl<B: Backend> Raw<B> {
             let message = format!("{} ranges for a tensor of rank {}", slices.len(), self.rank());
             return Err(Error::argument("slice", message));
         }
-        let whole = std::iter::repeat(&Slice {
-            start: 0,
-            end: None,
-            step: 1,
-        });
-        let axes = self.shape().iter().zip(slices.iter().chain(whole)).enumerate();
+        let slices = slices.iter().copied().chain(std::iter::repeat(Slice::full()));
+        let axes = self.shape().iter().zip(slices).enumerate();
         axes.map(|(axis, (&size, slice))| slice.within(size, axis))
             .collect()
     }
@@ -109,32 +105,37 @@ macro_rules! slice_from {
         }
         impl From<Range<$T>> for Slice {
             fn from(range: Range<$T>) -> Self {
-                Slice::new(range.start as isize, Some(range.end as isize), 1)
+                Slice::new(bound(range.start), Some(bound(range.end)), 1)
             }
         }
         impl From<RangeInclusive<$T>> for Slice {
             fn from(range: RangeInclusive<$T>) -> Self {
-                Slice::new(*range.start() as isize, after(*range.end() as isize), 1)
+                Slice::new(bound(*range.start()), after(bound(*range.end())), 1)
             }
         }
         impl From<RangeFrom<$T>> for Slice {
             fn from(range: RangeFrom<$T>) -> Self {
-                Slice::new(range.start as isize, None, 1)
+                Slice::new(bound(range.start), None, 1)
             }
         }
         impl From<RangeTo<$T>> for Slice {
             fn from(range: RangeTo<$T>) -> Self {
-                Slice::new(0, Some(range.end as isize), 1)
+                Slice::new(0, Some(bound(range.end)), 1)
             }
         }
         impl From<RangeToInclusive<$T>> for Slice {
             fn from(range: RangeToInclusive<$T>) -> Self {
-                Slice::new(0, after(range.end as isize), 1)
+                Slice::new(0, after(bound(range.end)), 1)
             }
         }
     )* };
 }
 slice_from!(usize isize i32 i64);
+
+/// What exceeds an `isize` lies outside any axis, as its greatest value does.
+fn bound(n: impl TryInto<isize>) -> isize {
+    n.try_into().unwrap_or(isize::MAX)
+}
 
 /// The exclusive end of a range whose last element this is.
 fn after(last: isize) -> Option<isize> {

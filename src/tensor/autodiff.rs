@@ -7,7 +7,6 @@ use crate::backend::Backend;
 use crate::collective::{self, CollectiveBackend, ParamId};
 use crate::element::{Element, FloatElement};
 use crate::error::Error;
-use crate::raw::Raw;
 
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// Makes this tensor a leaf: what is computed from it is tracked, and `backward` gives its gradient. A leaf stays the
@@ -66,7 +65,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         B: AutodiffBackend,
     {
-        Self::from_primitive(B::from_inner(B::inner(self.into_primitive())))
+        Self::from_primitive(B::detach(self.into_primitive()))
     }
 
     /// The values on the plain backend, which records nothing: code on them needs no `no_grad`.
@@ -182,7 +181,9 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         B: AutodiffBackend + CollectiveBackend,
         E: FloatElement,
     {
-        collective::distribute::<B>(self.into_primitive(), &id.into()).map(Self::from_primitive)
+        let device = self.device();
+        collective::distribute::<B>(self.into_primitive(), &id.into(), B::member(&device))
+            .map(Self::from_primitive)
     }
 
     /// The parameter that this leaf was marked as by [`Tensor::set_distributed_params`].
@@ -201,13 +202,5 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         E: FloatElement,
     {
         B::param(self.raw().primitive()).is_some()
-    }
-
-    fn into_primitive(self) -> B::Primitive {
-        self.into_raw().into_primitive()
-    }
-
-    fn from_primitive(primitive: B::Primitive) -> Self {
-        Self::of(Ok(Raw::new(primitive)))
     }
 }

@@ -117,7 +117,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         B: AutodiffBackend,
         E: FloatElement,
     {
-        let x = self.into_raw().into_primitive();
+        let x = self.into_primitive();
         let device = B::Plain::device(&B::inner(x.clone()));
         let set = <B::Reach as Reach<B::Plain>>::backward_synced(&device, |on_leaf| match on_leaf {
             Some(on_leaf) => B::backward_with(x, on_leaf),

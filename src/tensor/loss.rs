@@ -58,98 +58,67 @@ impl Reduction for Unreduced {
     }
 }
 
-/// `(x - t)²`.
-///
-/// ```
-/// use keyway::loss::{self, Mean};
-/// use keyway::prelude::*;
-/// let device = Default::default();
-/// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &device);
-/// let t = Tensor::from_array([1.0, 4.0], &device);
-/// assert_eq!(loss::mse(x, t, Mean).into_scalar()?, 2.0);
-/// # Ok::<(), keyway::Error>(())
-/// ```
-///
-/// # Panics
-/// If the shapes differ.
-#[track_caller]
-pub fn mse<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
-    prediction: Tensor<B, D, E>,
-    target: Tensor<B, D, E>,
-    _: R,
-) -> R::Output<B, D, E> {
-    R::reduce(prediction.into_raw().mse_loss(target.into_raw()))
+macro_rules! losses {
+    ($($(#[$doc:meta])* $name:ident => $raw:ident($($arg:ident)?);)*) => { $(
+        $(#[$doc])*
+        #[track_caller]
+        pub fn $name<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
+            prediction: Tensor<B, D, E>,
+            target: Tensor<B, D, E>,
+            $($arg: f64,)?
+            _: R,
+        ) -> R::Output<B, D, E> {
+            R::reduce(prediction.into_raw().$raw(target.into_raw() $(, $arg)?))
+        }
+    )* };
 }
 
-/// `|x - t|`.
-///
-/// # Panics
-/// If the shapes differ.
-#[track_caller]
-pub fn l1<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
-    prediction: Tensor<B, D, E>,
-    target: Tensor<B, D, E>,
-    _: R,
-) -> R::Output<B, D, E> {
-    R::reduce(prediction.into_raw().l1_loss(target.into_raw()))
-}
+losses! {
+    /// `(x - t)²`.
+    ///
+    /// ```
+    /// use keyway::loss::{self, Mean};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &device);
+    /// let t = Tensor::from_array([1.0, 4.0], &device);
+    /// assert_eq!(loss::mse(x, t, Mean).into_scalar()?, 2.0);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    mse => mse_loss();
 
-/// `d² / 2` where `d = |x - t|` is at most `delta`, else `delta (d - delta / 2)`.
-///
-/// # Panics
-/// If the shapes differ, or `delta` is not positive.
-#[track_caller]
-pub fn huber<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
-    prediction: Tensor<B, D, E>,
-    target: Tensor<B, D, E>,
-    delta: f64,
-    _: R,
-) -> R::Output<B, D, E> {
-    R::reduce(prediction.into_raw().huber_loss(target.into_raw(), delta))
-}
+    /// `|x - t|`.
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    l1 => l1_loss();
 
-/// `d² / 2 beta` where `d = |x - t|` is at most `beta`, else `d - beta / 2`.
-///
-/// # Panics
-/// If the shapes differ, or `beta` is not positive.
-#[track_caller]
-pub fn smooth_l1<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
-    prediction: Tensor<B, D, E>,
-    target: Tensor<B, D, E>,
-    beta: f64,
-    _: R,
-) -> R::Output<B, D, E> {
-    R::reduce(prediction.into_raw().smooth_l1_loss(target.into_raw(), beta))
-}
+    /// `d² / 2` where `d = |x - t|` is at most `delta`, else `delta (d - delta / 2)`.
+    ///
+    /// # Panics
+    /// If the shapes differ, or `delta` is not positive.
+    huber => huber_loss(delta);
 
-/// `-(t ln sigmoid(x) + (1 - t) ln(1 - sigmoid(x)))`, without overflow.
-///
-/// # Panics
-/// If the shapes differ.
-#[track_caller]
-pub fn binary_cross_entropy_with_logits<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
-    prediction: Tensor<B, D, E>,
-    target: Tensor<B, D, E>,
-    _: R,
-) -> R::Output<B, D, E> {
-    R::reduce(
-        prediction
-            .into_raw()
-            .binary_cross_entropy_with_logits(target.into_raw()),
-    )
-}
+    /// `d² / 2 beta` where `d = |x - t|` is at most `beta`, else `d - beta / 2`.
+    ///
+    /// # Panics
+    /// If the shapes differ, or `beta` is not positive.
+    smooth_l1 => smooth_l1_loss(beta);
 
-/// The divergence of Kullback and Leibler, `t (ln t - x)`, where x is the logarithm of a probability; 0 where t is.
-///
-/// # Panics
-/// If the shapes differ.
-#[track_caller]
-pub fn kl_div<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
-    prediction: Tensor<B, D, E>,
-    target: Tensor<B, D, E>,
-    _: R,
-) -> R::Output<B, D, E> {
-    R::reduce(prediction.into_raw().kl_div(target.into_raw()))
+    /// `-(t ln sigmoid(x) + (1 - t) ln(1 - sigmoid(x)))`, without overflow.
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    binary_cross_entropy_with_logits => binary_cross_entropy_with_logits();
+
+    /// The divergence of Kullback and Leibler, `t (ln t - x)`, where x is the logarithm of a probability; 0 where t is.
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    kl_div => kl_div();
 }
 
 /// `-log_softmax(x)[t]` for each row of logits `[n, classes]`; the target holds `n` classes.

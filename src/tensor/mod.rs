@@ -89,6 +89,16 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         (Self::wrap(a), Tensor::wrap(b))
     }
 
+    /// The backend's tensor.
+    pub(crate) fn into_primitive(self) -> B::Primitive {
+        self.raw.into_primitive()
+    }
+
+    /// A backend's tensor of rank `D` and element type `E`.
+    pub(crate) fn from_primitive(primitive: B::Primitive) -> Self {
+        Self::wrap(Raw::new(primitive))
+    }
+
     fn wrap(raw: Raw<B>) -> Self {
         debug_assert_eq!((raw.rank(), raw.dtype()), (D, E::DTYPE));
         Tensor {

@@ -220,7 +220,7 @@ macro_rules! pool {
             padding: [usize; $axes],
             dilation: [usize; $axes],
         ) -> (Tensor<B, $rank, E>, Tensor<B, $rank, i32>) {
-            let options = pool_options(kernel_size, stride, padding, dilation, true);
+            let options = pool_options(kernel_size, stride, both_sides(padding), dilation, true);
             Tensor::of_pair(x.into_raw().max_pool_with_indices(options))
         }
 
@@ -236,7 +236,7 @@ macro_rules! pool {
             padding: [usize; $axes],
             count_include_pad: bool,
         ) -> Tensor<B, $rank, E> {
-            let options = pool_options(kernel_size, stride, padding, [1; $axes], count_include_pad);
+            let options = pool_options(kernel_size, stride, both_sides(padding), [1; $axes], count_include_pad);
             Tensor::of(x.into_raw().pool(PoolOp::Avg(options)))
         }
     )* };
@@ -247,17 +247,17 @@ pool! {
     max_pool2d max_pool2d_with_indices avg_pool2d 4 2 "height, width";
 }
 
-fn pool_options<const N: usize>(
+pub(crate) fn pool_options<const N: usize>(
     kernel: [usize; N],
     stride: [usize; N],
-    padding: [usize; N],
+    padding: [(usize, usize); N],
     dilation: [usize; N],
     count_include_pad: bool,
 ) -> PoolOptions {
     PoolOptions {
         kernel: Dims::from_slice(&kernel),
         stride: Dims::from_slice(&stride),
-        padding: SmallVec::from_slice(&both_sides(padding)),
+        padding: SmallVec::from_slice(&padding),
         dilation: Dims::from_slice(&dilation),
         count_include_pad,
     }

@@ -2,7 +2,8 @@
 //!
 //! A tensor is a list of values in row-major order. Floats are computed in `f64` and rounded to the element type once,
 //! in [`Dense::fill`]; integers are computed in `i128` and wrapped. Element-wise ops are those of [`scalar`], every
-//! other op is the loop that its definition says. It shares no code with any backend.
+//! other op is the loop that its definition says. With the backends it shares the random generator and the lowerings of
+//! fused ops, which define them, and nothing else.
 
 use std::cmp::Ordering;
 use std::fmt;

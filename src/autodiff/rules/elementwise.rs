@@ -54,10 +54,10 @@ pub(super) fn unary<B: PlainBackend>(
         }
         UnaryOp::Sin => grad.mul(x.read().cos()?),
         UnaryOp::Cos => grad.mul(x.read().sin()?)?.neg(),
-        UnaryOp::Tan => grad.mul(square(y.read())?.add(1.0)?),
+        UnaryOp::Tan => grad.mul(y.read().square()?.add(1.0)?),
         UnaryOp::Asin => grad.div(one_minus_square(x.read())?.sqrt()?),
         UnaryOp::Acos => grad.div(one_minus_square(x.read())?.sqrt()?)?.neg(),
-        UnaryOp::Atan => grad.div(square(x.read())?.add(1.0)?),
+        UnaryOp::Atan => grad.div(x.read().square()?.add(1.0)?),
         UnaryOp::Sinh => grad.mul(x.read().cosh()?),
         UnaryOp::Cosh => grad.mul(x.read().sinh()?),
         UnaryOp::Tanh => grad.mul(one_minus_square(y.read())?),
@@ -69,7 +69,7 @@ pub(super) fn unary<B: PlainBackend>(
         }
         UnaryOp::Atanh => grad.div(one_minus_square(x.read())?),
         UnaryOp::Erf => {
-            let bell = square(x.read())?.neg()?.exp()?;
+            let bell = x.read().square()?.neg()?.exp()?;
             grad.mul(bell)?.mul(std::f64::consts::FRAC_2_SQRT_PI)
         }
         UnaryOp::Sigmoid => {
@@ -134,11 +134,12 @@ fn left<B: PlainBackend>(
     y: Output<B>,
     grad: Raw<B>,
 ) -> Result<Raw<B>, Error> {
+    use BinaryOp::*;
     match op {
-        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Remainder => Ok(grad),
-        BinaryOp::Mul => grad.mul(read(b)),
-        BinaryOp::Div => grad.div(read(b)),
-        BinaryOp::Pow => {
+        Add | Sub | Remainder => Ok(grad),
+        Mul => grad.mul(read(b)),
+        Div => grad.div(read(b)),
+        Pow => {
             // b aᵇ⁻¹, and 0 rather than 0 · ∞ where b is 0.
             let slope = match read(b) {
                 Arg::Scalar(b) if b.to::<f64>() == 0.0 => return grad.full_like(0.0),
@@ -153,22 +154,17 @@ fn left<B: PlainBackend>(
             };
             grad.mul(slope)
         }
-        BinaryOp::Max => extreme(CompareOp::Greater, read(a), read(b), grad),
-        BinaryOp::Min => extreme(CompareOp::Lower, read(a), read(b), grad),
+        Max => extreme(CompareOp::Greater, read(a), read(b), grad),
+        Min => extreme(CompareOp::Lower, read(a), read(b), grad),
         // b / (a² + b²); dividing by the root twice does not overflow.
-        BinaryOp::Atan2 => {
+        Atan2 => {
             let r = pair(BinaryOp::Hypot, read(a), read(b))?;
             grad.mul(pair(BinaryOp::Div, read(b), r.clone().into())?)?.div(r)
         }
-        BinaryOp::Hypot => grad.mul(pair(BinaryOp::Div, read(a), y.read().into())?),
-        BinaryOp::BitwiseAnd
-        | BinaryOp::BitwiseOr
-        | BinaryOp::BitwiseXor
-        | BinaryOp::Shl
-        | BinaryOp::Shr
-        | BinaryOp::LogicalAnd
-        | BinaryOp::LogicalOr
-        | BinaryOp::LogicalXor => no_gradient(op.name()),
+        Hypot => grad.mul(pair(BinaryOp::Div, read(a), y.read().into())?),
+        BitwiseAnd | BitwiseOr | BitwiseXor | Shl | Shr | LogicalAnd | LogicalOr | LogicalXor => {
+            no_gradient(op.name())
+        }
     }
 }
 
@@ -180,15 +176,14 @@ fn right<B: PlainBackend>(
     y: Output<B>,
     grad: Raw<B>,
 ) -> Result<Raw<B>, Error> {
+    use BinaryOp::*;
     match op {
-        // These are symmetrical in their operands.
-        BinaryOp::Add | BinaryOp::Mul | BinaryOp::Max | BinaryOp::Min | BinaryOp::Hypot => {
-            left(op, b, a, y, grad)
-        }
-        BinaryOp::Sub => grad.neg(),
-        BinaryOp::Div => grad.mul(y.read())?.div(read(b))?.neg(),
-        BinaryOp::Remainder => grad.mul(pair(BinaryOp::Div, read(a), read(b))?.floor()?)?.neg(),
-        BinaryOp::Pow => {
+        // These are symmetrical in their operands, or antisymmetrical.
+        Add | Mul | Max | Min | Hypot => left(op, b, a, y, grad),
+        Sub | Atan2 => left(op, b, a, y, grad)?.neg(),
+        Div => grad.mul(y.read())?.div(read(b))?.neg(),
+        Remainder => grad.mul(pair(BinaryOp::Div, read(a), read(b))?.floor()?)?.neg(),
+        Pow => {
             // aᵇ ln a, and 0 rather than 0 · -∞ where a is 0 and b is not negative.
             let y = y.read();
             let (log, zero) = match read(a) {
@@ -202,20 +197,9 @@ fn right<B: PlainBackend>(
             let flat = compare(CompareOp::GreaterEqual, read(b), 0.0.into())?.logical_and(zero)?;
             grad.mul(flat.choose(0.0, slope)?)
         }
-        BinaryOp::Atan2 => {
-            let r = pair(BinaryOp::Hypot, read(a), read(b))?;
-            grad.mul(pair(BinaryOp::Div, read(a), r.clone().into())?)?
-                .div(r)?
-                .neg()
+        BitwiseAnd | BitwiseOr | BitwiseXor | Shl | Shr | LogicalAnd | LogicalOr | LogicalXor => {
+            no_gradient(op.name())
         }
-        BinaryOp::BitwiseAnd
-        | BinaryOp::BitwiseOr
-        | BinaryOp::BitwiseXor
-        | BinaryOp::Shl
-        | BinaryOp::Shr
-        | BinaryOp::LogicalAnd
-        | BinaryOp::LogicalOr
-        | BinaryOp::LogicalXor => no_gradient(op.name()),
     }
 }
 
@@ -252,10 +236,6 @@ fn read<B: PlainBackend>(x: &Arg<Value<B>>) -> Arg<Raw<B>> {
 
 fn wanted<T: Wanted>(x: &Arg<T>) -> bool {
     x.tensor().is_some_and(T::wanted)
-}
-
-fn square<B: PlainBackend>(x: Raw<B>) -> Result<Raw<B>, Error> {
-    x.clone().mul(x)
 }
 
 /// `1 - x²`, as `(1 - x)(1 + x)`, which keeps its digits near 1.

@@ -30,7 +30,7 @@ pub(super) fn movement<B: PlainBackend>(op: MoveOp, x: Value<B>, grad: Raw<B>) -
                 }
                 let size = shape[axis];
                 let places = (0..before + size + after)
-                    .map(|i| source(mode, i as i64 - before as i64, size as i64) as i32)
+                    .map(|i| mode.source(i as isize - before as isize, size) as i32)
                     .collect();
                 let places = Raw::from_data(
                     TensorData::new::<i32>(places, [before + size + after])?,
@@ -56,18 +56,6 @@ pub(super) fn movement<B: PlainBackend>(op: MoveOp, x: Value<B>, grad: Raw<B>) -
             let copies: Vec<usize> = (0..shape.rank()).map(|axis| 2 * axis).collect();
             grad.reshape(apart)?.sum(&copies)?.reshape(shape.clone())
         }
-    }
-}
-
-/// The element of an axis of `size` that stands at `place`, which may lie before or after it.
-fn source(mode: PadMode, place: i64, size: i64) -> i64 {
-    match mode {
-        PadMode::Constant(_) => unreachable!("constant padding is no copy"),
-        PadMode::Reflect if place < 0 => -place,
-        PadMode::Reflect if place >= size => 2 * (size - 1) - place,
-        PadMode::Reflect => place,
-        PadMode::Replicate => place.clamp(0, size - 1),
-        PadMode::Circular => place.rem_euclid(size),
     }
 }
 

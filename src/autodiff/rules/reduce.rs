@@ -139,8 +139,5 @@ fn sum_from_here<B: PlainBackend>(x: Raw<B>, axis: usize) -> Result<Raw<B>, Erro
 
 /// `0, 1, …` along an axis, in the shape of `x`.
 pub(super) fn positions<B: PlainBackend>(x: &Raw<B>, axis: usize) -> Result<Raw<B>, Error> {
-    let len = x.shape()[axis];
-    let mut column = vec![1; x.rank()];
-    column[axis] = len;
-    x.arange_like(len)?.reshape(column)?.expand(x.shape().clone())
+    x.positions(axis)?.expand(x.shape().clone())
 }

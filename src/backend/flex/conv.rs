@@ -5,6 +5,7 @@
 //! `Forward` is `weight × patches`, and its adjoints are `patches = weightᵀ × x`, each added to the element it came
 //! from, and `weight = grad × patchesᵀ`. Patches are made for some positions at a time, so that they stay in the cache.
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 use half::{bf16, f16};
@@ -23,11 +24,8 @@ use crate::shape::Shape;
 const PATCH_BYTES: usize = 1 << 18;
 
 pub(super) fn conv(op: ConvOp<FlexTensor>, meta: &Meta) -> FlexTensor {
-    let device = match &op {
-        ConvOp::Forward { x, .. } | ConvOp::Transpose { x, .. } | ConvOp::WeightGrad { x, .. } => {
-            x.device().clone()
-        }
-    };
+    let (ConvOp::Forward { x, .. } | ConvOp::Transpose { x, .. } | ConvOp::WeightGrad { x, .. }) = &op;
+    let device = x.device().clone();
     let shape = meta.shape.clone();
     match meta.dtype {
         DType::F64 => FlexTensor::from_vec(convolved::<f64>(op, &shape), shape, device),
@@ -43,35 +41,7 @@ fn rounded<E: Element + AsPrimitive<f32>>(op: ConvOp<FlexTensor>, shape: &Shape)
 where
     f32: AsPrimitive<E>,
 {
-    let wide = match op {
-        ConvOp::Forward { x, weight, options } => ConvOp::Forward {
-            x: widened::<E>(&x),
-            weight: widened::<E>(&weight),
-            options,
-        },
-        ConvOp::Transpose {
-            x,
-            weight,
-            options,
-            size,
-        } => ConvOp::Transpose {
-            x: widened::<E>(&x),
-            weight: widened::<E>(&weight),
-            options,
-            size,
-        },
-        ConvOp::WeightGrad {
-            x,
-            grad,
-            options,
-            kernel,
-        } => ConvOp::WeightGrad {
-            x: widened::<E>(&x),
-            grad: widened::<E>(&grad),
-            options,
-            kernel,
-        },
-    };
+    let Ok(wide) = op.try_map(&mut |x| Ok::<_, Infallible>(widened::<E>(&x)));
     convolved::<f32>(wide, shape)
         .into_iter()
         .map(|v| v.as_())
@@ -82,23 +52,25 @@ fn convolved<T: Gemm>(op: ConvOp<FlexTensor>, shape: &Shape) -> Vec<T> {
     match op {
         ConvOp::Forward { x, weight, options } => {
             let plan = Plan::new(x.shape(), weight.shape(), &shape[2..], &options);
-            plan.forward(values(&x.into_contiguous()), values(&weight.into_contiguous()))
+            plan.forward(
+                x.into_contiguous().in_order(),
+                weight.into_contiguous().in_order(),
+            )
         }
         ConvOp::Transpose {
             x, weight, options, ..
         } => {
             let plan = Plan::new(shape, weight.shape(), &x.shape()[2..], &options);
-            plan.transpose(values(&x.into_contiguous()), values(&weight.into_contiguous()))
+            plan.transpose(
+                x.into_contiguous().in_order(),
+                weight.into_contiguous().in_order(),
+            )
         }
         ConvOp::WeightGrad { x, grad, options, .. } => {
             let plan = Plan::new(x.shape(), shape, &grad.shape()[2..], &options);
-            plan.weight_grad(values(&x.into_contiguous()), values(&grad.into_contiguous()))
+            plan.weight_grad(x.into_contiguous().in_order(), grad.into_contiguous().in_order())
         }
     }
-}
-
-fn values<T: Element>(x: &FlexTensor) -> &[T] {
-    x.as_slice().expect("the tensor was made contiguous")
 }
 
 /// The sizes of a convolution, of one group where it says so.

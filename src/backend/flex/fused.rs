@@ -164,7 +164,7 @@ stored_as_half!(f16 bf16);
 /// The elements in row-major order.
 fn loaded<E: Stored>(x: &FlexTensor) -> Vec<E::Real> {
     let x = x.clone().into_contiguous();
-    let values = x.as_slice::<E>().expect("the tensor was made contiguous");
+    let values = x.in_order::<E>();
     let mut wide = vec![E::Real::ZERO; values.len()];
     E::load(values, &mut wide);
     wide
@@ -188,7 +188,7 @@ fn each_element<E: Stored>(x: FlexTensor, f: impl Fn(E::Real) -> E::Real + Sync)
 /// Changes every `row` elements by `f`.
 fn each_row<E: Stored>(x: FlexTensor, row: usize, f: impl Fn(&mut [E::Real]) + Sync) -> FlexTensor {
     let x = x.into_contiguous();
-    let values = x.as_slice::<E>().expect("the tensor was made contiguous");
+    let values = x.in_order::<E>();
     let out = collect_blocks(values.len(), row, EXP, |start, out| {
         let mut room = vec![E::Real::ZERO; row.min(values.len())];
         for values in values[start..start + out.len()].chunks(row.max(1)) {
@@ -315,7 +315,7 @@ fn fold_squares<F: Real>(row: &[F]) -> F {
 
 fn cross_entropy<E: Stored>(logits: FlexTensor, targets: &[usize]) -> FlexTensor {
     let classes = logits.shape()[1];
-    let values = logits.as_slice::<E>().expect("the tensor was made contiguous");
+    let values = logits.in_order::<E>();
     let losses = collect(targets.len(), EXP * classes, |start, out| {
         let mut room = vec![E::Real::ZERO; classes];
         for (row, &target) in targets.iter().enumerate().skip(start).take(out.len()) {

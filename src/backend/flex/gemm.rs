@@ -101,8 +101,9 @@ pub(super) fn gemm<T: Gemm>(
         return;
     }
     assert!(n <= stride || m == 1, "rows overlap");
+    let reach = (m - 1).checked_mul(stride).and_then(|start| start.checked_add(n));
     assert!(
-        (m - 1) * stride + n <= out.len(),
+        reach.is_some_and(|reach| reach <= out.len()),
         "the result reaches out of its buffer"
     );
     assert!(

@@ -1,10 +1,12 @@
 //! Reading and writing by index.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::movement::{self, Run};
 use super::number::{Number, with_number};
 use super::storage::{FlexTensor, Layout};
+use crate::backend::extremes::Extremes;
 use crate::element::{DType, Element, Scalar};
 use crate::error::Error;
 use crate::op::{HasMeta, IndexOp, Meta, ScatterMode};
@@ -45,7 +47,7 @@ pub(super) fn index(op: IndexOp<FlexTensor>, meta: &Meta) -> Result<FlexTensor, 
             mode,
         } => {
             let places = places(name, &index, axis, x.shape()[axis])?;
-            combine(Scatter { places, axis }, x, &src, mode)
+            combine(&Target::Elements { places, axis }, x, &src, mode)
         }
         IndexOp::SelectAssign {
             x,
@@ -55,7 +57,7 @@ pub(super) fn index(op: IndexOp<FlexTensor>, meta: &Meta) -> Result<FlexTensor, 
             mode,
         } => {
             let places = places(name, &index, axis, x.shape()[axis])?;
-            combine(SelectAssign { places, axis }, x, &src, mode)
+            combine(&Target::Slices { places, axis }, x, &src, mode)
         }
         IndexOp::SliceAssign { x, src, ranges } => with_dtype!(x.dtype(), E => {
             let part = movement::slice(&Layout::contiguous(x.shape().clone()), &ranges);
@@ -98,25 +100,11 @@ fn elements<E: Element>(x: &FlexTensor) -> Cow<'_, [E]> {
 }
 
 fn gather<E: Element>(x: &FlexTensor, places: &[usize], shape: &Shape, axis: usize) -> Vec<E> {
-    if places.is_empty() {
-        return Vec::new();
-    }
-    let mut across = Layout {
-        shape: shape.clone(),
-        ..x.layout().clone()
-    };
-    across.strides[axis] = 0;
-    let stride = x.layout().strides[axis];
-    let base = x.base::<E>();
+    let (base, stride) = (x.base::<E>(), x.layout().strides[axis]);
     let mut values = Vec::with_capacity(places.len());
-    let (rows, len, step) = across.split_last();
-    let mut rows_of_places = places.chunks_exact(len);
-    rows.for_each_offset(|start| {
-        let row = rows_of_places
-            .next()
-            .expect("the index has the shape of the result");
+    for_each_row(x.layout(), shape, axis, |row, start, step| {
         values.extend(
-            row.iter().enumerate().map(|(j, &place)| {
+            places[row].iter().enumerate().map(|(j, &place)| {
                 base[start.wrapping_add_signed(j as isize * step + place as isize * stride)]
             }),
         );
@@ -124,8 +112,31 @@ fn gather<E: Element>(x: &FlexTensor, places: &[usize], shape: &Shape, axis: usi
     values
 }
 
-/// Where values are written to.
-trait Write {
+/// Calls `f` with the range of each row of an index, and with where, in a buffer of this layout, place 0 along `axis` is
+/// for the row's first entry, and how far that is from one entry to the next.
+fn for_each_row(layout: &Layout, index: &Shape, axis: usize, mut f: impl FnMut(Range<usize>, usize, isize)) {
+    let mut across = Layout {
+        shape: index.clone(),
+        ..layout.clone()
+    };
+    across.strides[axis] = 0;
+    let (rows, len, step) = across.split_last();
+    let mut from = 0;
+    rows.for_each_offset(|start| {
+        f(from..from + len, start, step);
+        from += len;
+    });
+}
+
+/// Where values are written to along an axis.
+enum Target {
+    /// Each element at a place of its own.
+    Elements { places: Vec<usize>, axis: usize },
+    /// Each slice across the axis.
+    Slices { places: Vec<usize>, axis: usize },
+}
+
+impl Target {
     /// Combines each value of `src` with the one in its place in `out`, both in row-major order.
     fn write<E: Element>(
         &self,
@@ -134,93 +145,57 @@ trait Write {
         src: &[E],
         src_shape: &Shape,
         combine: impl Fn(E, E) -> E,
-    );
-}
-
-struct Scatter {
-    places: Vec<usize>,
-    axis: usize,
-}
-
-struct SelectAssign {
-    places: Vec<usize>,
-    axis: usize,
-}
-
-impl Write for Scatter {
-    fn write<E: Element>(
-        &self,
-        out: &mut [E],
-        shape: &Shape,
-        src: &[E],
-        src_shape: &Shape,
-        combine: impl Fn(E, E) -> E,
     ) {
         if src.is_empty() {
             return;
         }
-        let mut across = Layout {
-            shape: src_shape.clone(),
-            ..Layout::contiguous(shape.clone())
-        };
-        let stride = across.strides[self.axis] as usize;
-        across.strides[self.axis] = 0;
-        let (rows, len, step) = across.split_last();
-        let mut rows_of_src = src.chunks_exact(len).zip(self.places.chunks_exact(len));
-        rows.for_each_offset(|start| {
-            let (values, places) = rows_of_src.next().expect("the index has the shape of the values");
-            for (j, (&value, &place)) in values.iter().zip(places).enumerate() {
-                let at = &mut out[start + j * step as usize + place * stride];
-                *at = combine(*at, value);
+        match self {
+            Target::Elements { places, axis } => {
+                let layout = Layout::contiguous(shape.clone());
+                let stride = layout.strides[*axis] as usize;
+                for_each_row(&layout, src_shape, *axis, |row, start, step| {
+                    let entries = src[row.clone()].iter().zip(&places[row]);
+                    for (j, (&value, &place)) in entries.enumerate() {
+                        let at = &mut out[start + j * step as usize + place * stride];
+                        *at = combine(*at, value);
+                    }
+                });
             }
-        });
-    }
-}
-
-impl Write for SelectAssign {
-    fn write<E: Element>(
-        &self,
-        out: &mut [E],
-        shape: &Shape,
-        src: &[E],
-        _: &Shape,
-        combine: impl Fn(E, E) -> E,
-    ) {
-        if src.is_empty() {
-            return;
-        }
-        let inner: usize = shape[self.axis + 1..].iter().product();
-        let blocks = out.chunks_exact_mut(shape[self.axis] * inner);
-        for (block, values) in blocks.zip(src.chunks_exact(self.places.len() * inner)) {
-            for (&place, row) in self.places.iter().zip(values.chunks_exact(inner)) {
-                for (at, &value) in block[place * inner..][..inner].iter_mut().zip(row) {
-                    *at = combine(*at, value);
+            Target::Slices { places, axis } => {
+                let inner: usize = shape[axis + 1..].iter().product();
+                let blocks = out.chunks_exact_mut(shape[*axis] * inner);
+                for (block, values) in blocks.zip(src.chunks_exact(places.len() * inner)) {
+                    for (&place, row) in places.iter().zip(values.chunks_exact(inner)) {
+                        for (at, &value) in block[place * inner..][..inner].iter_mut().zip(row) {
+                            *at = combine(*at, value);
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-fn combine(how: impl Write, x: FlexTensor, src: &FlexTensor, mode: ScatterMode) -> FlexTensor {
+fn combine(to: &Target, x: FlexTensor, src: &FlexTensor, mode: ScatterMode) -> FlexTensor {
     if x.dtype() == DType::Bool {
-        return combine_by(how, x, src, |_, new: bool| new);
+        return combine_by(to, x, src, |_, new: bool| new);
     }
     with_number!(x.dtype(), E => match mode {
-        ScatterMode::Set => combine_by(how, x, src, |_, new: E| new),
-        ScatterMode::Add => combine_by(how, x, src, E::plus),
-        ScatterMode::Max => combine_by(how, x, src, E::greater),
-        ScatterMode::Min => combine_by(how, x, src, E::lesser),
+        ScatterMode::Set => combine_by(to, x, src, |_, new: E| new),
+        ScatterMode::Add => combine_by(to, x, src, E::plus),
+        ScatterMode::Max => combine_by(to, x, src, E::greater),
+        ScatterMode::Min => combine_by(to, x, src, E::lesser),
     })
 }
 
 fn combine_by<E: Element>(
-    how: impl Write,
+    to: &Target,
     x: FlexTensor,
     src: &FlexTensor,
     by: impl Fn(E, E) -> E,
 ) -> FlexTensor {
     write::<E>(x, |out, shape| {
-        how.write(out, shape, &elements(src), src.shape(), by)
+        to.write(out, shape, &elements(src), src.shape(), by)
     })
 }
 

@@ -121,9 +121,7 @@ pub(super) fn batch_starts(x: &Layout, batch: &[usize]) -> Vec<usize> {
         strides: batch.iter().enumerate().map(stretched).collect(),
         offset: x.offset,
     };
-    let mut starts = Vec::with_capacity(layout.shape.num_elements());
-    layout.for_each_offset(|start| starts.push(start));
-    starts
+    layout.offsets()
 }
 
 fn product<E: Gemm>(a: &FlexTensor, b: &FlexTensor, shape: &Shape) -> Vec<E> {

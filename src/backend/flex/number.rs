@@ -1,34 +1,15 @@
-//! What kernels need of numbers beyond [`Element`].
+//! What kernels need of numbers beyond [`Element`](crate::Element).
 
 use half::{bf16, f16};
 
-use crate::element::Element;
+use crate::backend::extremes::Extremes;
 
 /// A number, with arithmetic that wraps for integers and rounds once for floats.
-pub(super) trait Number: Element {
+pub(super) trait Number: Extremes {
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     /// An unsigned number of the same order, in the lowest bits: NaN is greatest, both zeros are equal.
     fn key(self) -> u64;
-    /// Whether it is NaN.
-    fn is_nan(self) -> bool;
-
-    /// The greater; NaN if either is.
-    fn greater(self, other: Self) -> Self {
-        if self.is_nan() || self >= other {
-            self
-        } else {
-            other
-        }
-    }
-    /// The lesser; NaN if either is.
-    fn lesser(self, other: Self) -> Self {
-        if self.is_nan() || self <= other {
-            self
-        } else {
-            other
-        }
-    }
 }
 
 macro_rules! integers {
@@ -43,9 +24,6 @@ macro_rules! integers {
             fn key(self) -> u64 {
                 // Flips the sign bit of signed types: `MIN` becomes 0.
                 ((self as $U) ^ (<$T>::MIN as $U)) as u64
-            }
-            fn is_nan(self) -> bool {
-                false
             }
         }
     )* };
@@ -71,9 +49,6 @@ macro_rules! floats {
                 // Negative numbers grow downwards: flips all their bits, and the sign bit of the others.
                 let flip = ((bits as $I) >> (<$U>::BITS - 1)) as $U | (1 << (<$U>::BITS - 1));
                 (bits ^ flip) as u64
-            }
-            fn is_nan(self) -> bool {
-                <$T>::is_nan(self)
             }
         }
     )* };

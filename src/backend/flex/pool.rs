@@ -30,7 +30,7 @@ pub(super) fn pool(op: PoolOp, x: FlexTensor, meta: &Meta) -> FlexTensor {
     };
     let windows = Windows::new(&input[2..], &options.kernel, &output[2..], by);
     if let PoolOp::MaxIndices(_) = op {
-        let indices = with_number!(x.dtype(), E => max_indices::<E>(values(&x), &windows, &x.shape()[2..]));
+        let indices = with_number!(x.dtype(), E => max_indices::<E>(x.in_order(), &windows, &x.shape()[2..]));
         return FlexTensor::from_vec(indices, shape, device);
     }
     let mean = Mean {
@@ -45,8 +45,8 @@ pub(super) fn pool(op: PoolOp, x: FlexTensor, meta: &Meta) -> FlexTensor {
         planes: input[0] * input[1],
     };
     match meta.dtype {
-        DType::F64 => FlexTensor::from_vec(mean.of::<f64>(values(&x)), shape, device),
-        DType::F32 => FlexTensor::from_vec(mean.of::<f32>(values(&x)), shape, device),
+        DType::F64 => FlexTensor::from_vec(mean.of::<f64>(x.in_order()), shape, device),
+        DType::F32 => FlexTensor::from_vec(mean.of::<f32>(x.in_order()), shape, device),
         DType::F16 => FlexTensor::from_vec(rounded::<f16>(&mean, &x), shape, device),
         DType::BF16 => FlexTensor::from_vec(rounded::<bf16>(&mean, &x), shape, device),
         dtype => unreachable!("`infer` admits floats only, not {dtype}"),
@@ -59,14 +59,10 @@ where
     f32: AsPrimitive<E>,
 {
     let wide = widened::<E>(x);
-    mean.of::<f32>(values(&wide))
+    mean.of::<f32>(wide.in_order())
         .into_iter()
         .map(|v| v.as_())
         .collect()
-}
-
-fn values<E: Element>(x: &FlexTensor) -> &[E] {
-    x.as_slice().expect("the tensor was made contiguous")
 }
 
 fn max_indices<E: Number>(x: &[E], windows: &Windows, size: &[usize]) -> Vec<i32> {

@@ -47,8 +47,7 @@ fn first_places<E: Number>(x: &FlexTensor, k: usize, descending: bool) -> Vec<i3
     if places.is_empty() {
         return places;
     }
-    let mut starts = Vec::with_capacity(lanes.shape.num_elements());
-    lanes.for_each_offset(|start| starts.push(start));
+    let starts = lanes.offsets();
     let base = x.base::<E>();
     let lane = |(out, &start): (&mut [i32], &usize)| {
         let elements = (0..len).map(|i| base[start.wrapping_add_signed(i as isize * step)].key());

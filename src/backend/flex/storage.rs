@@ -38,6 +38,7 @@ pub(super) struct Layout {
 
 // The derived one would clone stride by stride.
 impl Clone for Layout {
+    #[inline]
     fn clone(&self) -> Self {
         Layout {
             shape: self.shape.clone(),
@@ -153,6 +154,14 @@ impl FlexTensor {
         })
     }
 
+    /// The elements of a view that lies in order, as one does after [`FlexTensor::into_contiguous`].
+    ///
+    /// # Panics
+    /// If it does not, or if the elements are not of type `E`.
+    pub(super) fn in_order<E: Element>(&self) -> &[E] {
+        self.as_slice().expect("the tensor was made contiguous")
+    }
+
     /// The buffer itself, where nobody else holds it and the view takes all of it in order; otherwise the tensor back.
     pub(super) fn into_unique<E: Element>(self) -> Result<(Vec<E>, Shape, FlexDevice), Self> {
         let whole = self.layout.offset == 0
@@ -222,7 +231,7 @@ impl FlexTensor {
         let x = self.into_contiguous();
         let shape = x.layout.shape.clone();
         if x.layout.offset == 0 && x.buffer.len() == shape.num_elements() {
-            let buffer = Arc::try_unwrap(x.buffer).unwrap_or_else(|shared| (*shared).clone());
+            let buffer = Arc::unwrap_or_clone(x.buffer);
             return TensorData::from_buffer(buffer, shape);
         }
         let buffer = with_buffer!(&*x.buffer, v => contiguous_buffer(&x, v));
@@ -244,6 +253,13 @@ impl Layout {
         rows.shape = outer.into();
         let step = rows.strides.pop().expect("every axis has a stride");
         (rows, len, step)
+    }
+
+    /// The buffer position of every element, in row-major order.
+    pub(super) fn offsets(&self) -> Vec<usize> {
+        let mut offsets = Vec::with_capacity(self.shape.num_elements());
+        self.for_each_offset(|offset| offsets.push(offset));
+        offsets
     }
 
     /// Calls `f` with the buffer position of every element, in row-major order.
@@ -275,9 +291,11 @@ impl Layout {
 }
 
 impl HasMeta for FlexTensor {
+    #[inline]
     fn shape(&self) -> &Shape {
         &self.layout.shape
     }
+    #[inline]
     fn dtype(&self) -> DType {
         self.buffer.dtype()
     }

@@ -8,6 +8,7 @@ use super::elementwise;
 use super::movement::slice;
 use super::number::{Int, Number, with_int, with_number, with_real};
 use super::storage::{Held, NdArrayTensor, Values, dims, owned};
+use crate::backend::extremes::Extremes;
 use crate::element::DType;
 use crate::error::Error;
 use crate::op::{HasMeta, IndexOp, Meta, ScatterMode};
@@ -117,19 +118,21 @@ fn stretch<'a>(places: &'a ArrayD<usize>, shape: &Shape) -> ArrayViewD<'a, usize
 
 fn gather<E: Held>(x: ArrayViewD<E>, places: ArrayViewD<usize>, axis: Axis) -> Values {
     let mut result = ArrayD::from_elem(places.raw_dim(), E::default());
-    // The index may be shorter than the tensor along other axes.
-    let x = x.slice_each_axis(|a| {
-        if a.axis == axis {
-            Slice::from(..)
-        } else {
-            Slice::from(..places.len_of(a.axis))
-        }
-    });
+    let x = x.slice_each_axis(|a| within(&places, axis, a.axis));
     Zip::from(result.lanes_mut(axis))
         .and(places.lanes(axis))
         .and(x.lanes(axis))
         .for_each(|mut result, places, x| result.zip_mut_with(&places, |r, &place| *r = x[place]));
     owned(result)
+}
+
+/// What an index along `axis` reaches of another axis: it may be shorter than the tensor there.
+fn within(places: &ArrayViewD<usize>, axis: Axis, other: Axis) -> Slice {
+    if other == axis {
+        Slice::from(..)
+    } else {
+        Slice::from(..places.len_of(other))
+    }
 }
 
 /// Where values are written.
@@ -172,13 +175,7 @@ fn scatter<E: Held>(
     axis: Axis,
     f: fn(E, E) -> E,
 ) {
-    let mut x = x.slice_each_axis_mut(|a| {
-        if a.axis == axis {
-            Slice::from(..)
-        } else {
-            Slice::from(..places.len_of(a.axis))
-        }
-    });
+    let mut x = x.slice_each_axis_mut(|a| within(&places, axis, a.axis));
     Zip::from(x.lanes_mut(axis))
         .and(places.lanes(axis))
         .and(src.lanes(axis))

@@ -129,13 +129,9 @@ fn computes<T>(op: &Op<T>) -> bool {
     }
 }
 
-fn is_half(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16)
-}
-
 fn half_operand(op: &Op<NdArrayTensor>) -> Option<DType> {
     let mut half = None;
-    op.visit(|x| half = half.or(Some(x.dtype()).filter(|&dtype| is_half(dtype))));
+    op.visit(|x| half = half.or(Some(x.dtype()).filter(|&dtype| dtype.widened() != dtype)));
     half
 }
 
@@ -154,14 +150,13 @@ fn in_f32(op: Op<NdArrayTensor>, half: DType, meta: &Meta) -> Result<NdArrayTens
         Op::Compare(op, a, b) => Op::Compare(op, rounded(a), rounded(b)),
         op => op,
     };
-    let wide = |dtype| if is_half(dtype) { DType::F32 } else { dtype };
     let result = Meta {
         shape: meta.shape.clone(),
-        dtype: wide(meta.dtype),
+        dtype: meta.dtype.widened(),
     };
     let y = NdArray::execute(
         op.map(|x| {
-            let dtype = wide(x.dtype());
+            let dtype = x.dtype().widened();
             convert(x, dtype)
         }),
         &result,

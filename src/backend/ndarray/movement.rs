@@ -64,7 +64,7 @@ fn move_array<E: Held>(op: MoveOp, mut x: Array<E>, shape: &Shape, meta: &Meta) 
                 if (before, after) != (0, 0) && x.len_of(Axis(axis)) == shape[axis] {
                     let size = shape[axis];
                     let source: Vec<usize> = (0..before + size + after)
-                        .map(|i| padding_source(mode, i, before, size))
+                        .map(|i| mode.source(i as isize - before as isize, size))
                         .collect();
                     x = x.select(Axis(axis), &source).into_shared();
                 }
@@ -109,16 +109,4 @@ fn reshape<E: Held>(mut x: Array<E>, from: &Shape, to: &Shape) -> Values {
     };
     let reshaped = in_order.into_shape_with_order(dims(to));
     E::into_values(reshaped.expect("the elements lie in order and are as many"))
-}
-
-/// The element of an axis that stands at a place of the padded axis.
-fn padding_source(mode: PadMode, place: usize, before: usize, size: usize) -> usize {
-    let (at, size) = (place as isize - before as isize, size as isize);
-    let source = match mode {
-        PadMode::Reflect if at < 0 => -at,
-        PadMode::Reflect if at >= size => 2 * (size - 1) - at,
-        PadMode::Circular => at.rem_euclid(size),
-        _ => at.clamp(0, size - 1),
-    };
-    source as usize
 }

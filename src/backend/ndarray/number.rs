@@ -5,8 +5,9 @@ use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2};
 use num_traits::{CheckedRem, Float, PrimInt, WrappingAdd, WrappingMul, WrappingNeg, WrappingSub};
 
 use super::storage::Held;
+use crate::backend::extremes::Extremes;
 
-pub(super) trait Number: Held {
+pub(super) trait Number: Held + Extremes {
     const ZERO: Self;
     const ONE: Self;
     const LEAST: Self;
@@ -15,27 +16,9 @@ pub(super) trait Number: Held {
     fn add(self, other: Self) -> Self;
     fn sub(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
-    fn is_nan(self) -> bool;
 
     /// Adds the product of `a` and `b` to `c`.
     fn add_product(a: ArrayView2<Self>, b: ArrayView2<Self>, c: ArrayViewMut2<Self>);
-
-    /// The greater; NaN if either is.
-    fn greater(self, other: Self) -> Self {
-        if self.is_nan() || self >= other {
-            self
-        } else {
-            other
-        }
-    }
-    /// The lesser; NaN if either is.
-    fn lesser(self, other: Self) -> Self {
-        if self.is_nan() || self <= other {
-            self
-        } else {
-            other
-        }
-    }
 }
 
 /// The matrix without strides of 0, with which the product of `ndarray` 0.17 leaves terms out.
@@ -78,9 +61,6 @@ macro_rules! real {
             }
             fn mul(self, other: Self) -> Self {
                 self * other
-            }
-            fn is_nan(self) -> bool {
-                $T::is_nan(self)
             }
             fn add_product(a: ArrayView2<Self>, b: ArrayView2<Self>, mut c: ArrayViewMut2<Self>) {
                 general_mat_mul(1.0, &unstretched(a), &unstretched(b), 1.0, &mut c);
@@ -131,9 +111,6 @@ macro_rules! int {
             }
             fn mul(self, other: Self) -> Self {
                 self.wrapping_mul(other)
-            }
-            fn is_nan(self) -> bool {
-                false
             }
             // The products of `ndarray` overflow in debug builds.
             fn add_product(a: ArrayView2<Self>, b: ArrayView2<Self>, mut c: ArrayViewMut2<Self>) {

@@ -2,9 +2,10 @@
 
 use ndarray::{Array1, ArrayD, Zip};
 
-use super::number::{Number, Real, with_real};
+use super::number::{Real, with_real};
 use super::storage::{NdArrayTensor, Values, dims, owned};
 use super::window::{Windows, take, take_mut};
+use crate::backend::extremes::Extremes;
 use crate::element::DType;
 use crate::op::{HasMeta, Meta, PoolOp, PoolOptions};
 
@@ -49,7 +50,7 @@ fn max_indices<E: Real>(x: &NdArrayTensor, windows: &Windows, meta: &Meta) -> Va
             .and(take(x.view(), &tap.input))
             .and(places)
             .for_each(|index, greatest, &v, &place| {
-                let nan = Number::is_nan(v) && !Number::is_nan(*greatest);
+                let nan = Extremes::is_nan(v) && !Extremes::is_nan(*greatest);
                 if *index < 0 || v > *greatest || nan {
                     (*index, *greatest) = (place, v);
                 }

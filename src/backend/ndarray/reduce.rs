@@ -26,8 +26,8 @@ pub(super) fn scan(op: ScanOp, x: NdArrayTensor, axis: usize) -> Values {
         let f: fn(E, E) -> E = match op {
             ScanOp::Sum => Number::add,
             ScanOp::Prod => Number::mul,
-            ScanOp::Max => Number::greater,
-            ScanOp::Min => Number::lesser,
+            ScanOp::Max => E::greater,
+            ScanOp::Min => E::lesser,
         };
         x.accumulate_axis_inplace(axis, |&before, v| *v = f(before, *v));
         owned(x)

@@ -62,16 +62,14 @@ impl Windows<'_> {
 }
 
 /// The elements of `x` that slices of its last axes take.
-pub(super) fn take<'a, E>(x: ArrayViewD<'a, E>, slices: &[Slice]) -> ArrayViewD<'a, E> {
-    let mut x = x;
+pub(super) fn take<'a, E>(mut x: ArrayViewD<'a, E>, slices: &[Slice]) -> ArrayViewD<'a, E> {
     let lead = x.ndim() - slices.len();
     x.slice_each_axis_inplace(|axis| slice_of(axis.axis.index(), lead, slices));
     x
 }
 
 /// As [`take`], for writing.
-pub(super) fn take_mut<'a, E>(x: ArrayViewMutD<'a, E>, slices: &[Slice]) -> ArrayViewMutD<'a, E> {
-    let mut x = x;
+pub(super) fn take_mut<'a, E>(mut x: ArrayViewMutD<'a, E>, slices: &[Slice]) -> ArrayViewMutD<'a, E> {
     let lead = x.ndim() - slices.len();
     x.slice_each_axis_inplace(|axis| slice_of(axis.axis.index(), lead, slices));
     x

@@ -95,34 +95,53 @@ impl<E: Copy, T: Rule<E>> Fold<E, T::Acc, T::Out> for Direct<T> {
 
 /// Reduces a row by blocks, which bound the number of roundings that one lane accumulates.
 #[inline(always)]
-fn blocks<E: Copy, T: Rule<E>>(acc: T::Acc, row: &[E]) -> T::Acc {
-    row.chunks(4096)
-        .fold(acc, |acc, block| T::merge(acc, T::widen(lanes::<E, T>(block))))
+fn blocks<E: Copy, T: Rule<E>>(mut acc: T::Acc, row: &[E]) -> T::Acc {
+    // A loop, since `fold` may become a function of its own.
+    for block in row.chunks(4096) {
+        acc = T::merge(acc, T::widen(lanes::<E, T>(block)));
+    }
+    acc
 }
 
+const LANES: usize = 64;
+
 /// Reduces a block in independent lanes, which keep the processor's adders busy.
+///
+/// Every index is a constant once the loops are unrolled, and no lane is changed where it is: the lanes stay in
+/// registers, which takes a third of the time.
 #[inline(always)]
 fn lanes<E: Copy, T: Rule<E>>(block: &[E]) -> T::Leaf {
-    const LANES: usize = 64;
     let (whole, rest) = block.as_chunks::<LANES>();
-    let tail = rest.iter().fold(T::START, |acc, &x| T::step(acc, T::load(x)));
+    let mut tail = T::START;
+    for &x in rest {
+        tail = T::step(tail, T::load(x));
+    }
     if whole.is_empty() {
         return tail;
     }
     let mut acc = [T::START; LANES];
     for chunk in whole {
-        for (acc, &x) in acc.iter_mut().zip(chunk) {
-            *acc = T::step(*acc, T::load(x));
+        let mut next = acc;
+        for i in 0..LANES {
+            next[i] = T::step(acc[i], T::load(chunk[i]));
         }
+        acc = next;
     }
-    let mut width = LANES / 2;
-    while width > 0 {
-        for i in 0..width {
-            acc[i] = T::step(acc[i], acc[i + width]);
-        }
-        width /= 2;
-    }
+    halve::<E, T, 32>(&mut acc);
+    halve::<E, T, 16>(&mut acc);
+    halve::<E, T, 8>(&mut acc);
+    halve::<E, T, 4>(&mut acc);
+    halve::<E, T, 2>(&mut acc);
+    halve::<E, T, 1>(&mut acc);
     T::step(acc[0], tail)
+}
+
+/// Joins each of the first `WIDTH` lanes with the one `WIDTH` further.
+#[inline(always)]
+fn halve<E: Copy, T: Rule<E>, const WIDTH: usize>(acc: &mut [T::Leaf; LANES]) {
+    for i in 0..WIDTH {
+        acc[i] = T::step(acc[i], acc[i + WIDTH]);
+    }
 }
 
 /// Reduces `axes`, which stay with size 1.

@@ -1,0 +1,168 @@
+//! Tensors of which nothing is known at compile time.
+
+use super::Dyn;
+use crate::autodiff::{Autodiff, AutodiffBackend, Gradients, Strategy};
+use crate::backend::{SyncState, Unsynced};
+use crate::collective::{self, CollectiveOp, ParamId, Pending, ReduceKind};
+use crate::error::Error;
+use crate::raw::Raw;
+
+/// A tensor whose rank, element type and backend are known at run time only, tracked or not. It has every op and composite
+/// of [`Raw`], by the names of [`Tensor`], and each returns a `Result`.
+///
+/// A tensor that is not tracked is a constant where it meets one that is. The checkpointing strategy alone is a type, also
+/// here: `Raw<Autodiff<Dyn, BalancedCheckpointing>>` has the same methods, and the two do not meet.
+///
+/// ```
+/// use keyway::{DType, DynDevice, DynTensor, Error, TensorData};
+/// let device: DynDevice = "flex".parse()?;
+/// let x = DynTensor::from_data(TensorData::new(vec![1.0f32, 2.0], [2])?, &device)?.require_grad()?;
+/// let y = x.clone().mul(x.clone())?.sum(&[0])?;
+/// assert_eq!(x.grad(&y.backward()?)?.unwrap().into_data()?.as_slice::<f32>()?, &[2.0, 4.0]);
+///
+/// let i = x.clone().cast(DType::I32)?;
+/// assert!(matches!(i.require_grad(), Err(Error::DType { .. })));
+/// assert!(matches!(x.all_reduce(keyway::ReduceKind::Sum), Err(Error::NotCollective { .. })));
+/// # Ok::<(), Error>(())
+/// ```
+pub type DynTensor = Raw<Autodiff<Dyn>>;
+
+/// The gradients of [`DynTensor::backward`].
+pub type DynGradients = Gradients<Dyn, Unsynced>;
+
+/// Gradients, which only some tensors have: what a type says elsewhere is an `Err` here.
+impl<S: Strategy> Raw<Autodiff<Dyn, S>> {
+    /// Makes this tensor a leaf, whose gradient `backward` gives.
+    ///
+    /// # Errors
+    /// `DType` if the elements are not floats, `NotLeaf` if an op produced it from another leaf.
+    pub fn require_grad(self) -> Result<Self, Error> {
+        Autodiff::<Dyn, S>::require_grad(self.into_primitive()).map(Raw::new)
+    }
+
+    /// Whether the tensor is tracked: it is a leaf, or was computed from one.
+    pub fn is_require_grad(&self) -> bool {
+        Autodiff::<Dyn, S>::is_tracked(self.primitive())
+    }
+
+    /// The same values, untracked.
+    pub fn detach(self) -> Self {
+        Raw::new(Autodiff::<Dyn, S>::from_inner(Autodiff::<Dyn, S>::inner(
+            self.into_primitive(),
+        )))
+    }
+
+    /// The values of a tracked tensor, on the plain backend.
+    ///
+    /// # Errors
+    /// `NotTracked` if it is not tracked.
+    pub fn inner(self) -> Result<Raw<Dyn>, Error> {
+        self.tracked("inner")?;
+        Ok(Raw::new(Autodiff::<Dyn, S>::inner(self.into_primitive())))
+    }
+
+    /// A tensor of the plain backend, untracked.
+    pub fn from_inner(inner: Raw<Dyn>) -> Self {
+        Raw::new(Autodiff::<Dyn, S>::from_inner(inner.into_primitive()))
+    }
+
+    /// The gradients of the sum of the elements with respect to every leaf that this tensor was computed from.
+    ///
+    /// # Errors
+    /// `NotTracked` if there is none, or if a backend fails.
+    pub fn backward(self) -> Result<DynGradients, Error> {
+        Autodiff::<Dyn, S>::backward(self.into_primitive()).map(Gradients::from_set)
+    }
+
+    /// The gradient of this leaf, untracked; `None` if the backward pass did not come by it.
+    ///
+    /// # Errors
+    /// `NotTracked` if the tensor is not tracked, `NotLeaf` if an op produced it.
+    pub fn grad<T: SyncState>(&self, gradients: &Gradients<Dyn, T>) -> Result<Option<Self>, Error> {
+        self.tracked("grad")?;
+        let leaf = Autodiff::<Dyn, S>::leaf(self.primitive()).ok_or_else(|| self.not_leaf("grad"))?;
+        Ok(gradients
+            .set
+            .get(leaf)
+            .map(|grad| Self::from_inner(Raw::new(grad.clone()))))
+    }
+
+    /// Marks this leaf as a parameter that the device's group trains together.
+    ///
+    /// # Errors
+    /// `DType` if the elements are not floats, `NotCollective` if the device is in no group, `NotTracked` if the tensor is
+    /// not tracked, `NotLeaf` if an op produced it, `Collective` if another live tensor of another shape has this name.
+    pub fn set_distributed_params(self, id: impl Into<ParamId>) -> Result<Self, Error> {
+        let op = "set_distributed_params";
+        if !self.dtype().is_float() {
+            return Err(Error::dtype(op, self.dtype(), "a float type"));
+        }
+        let device = self.device();
+        let member = device.member().ok_or_else(|| device.not_collective())?;
+        self.tracked(op)?;
+        collective::distribute::<Autodiff<Dyn, S>>(self.into_primitive(), &id.into(), member).map(Raw::new)
+    }
+
+    /// The parameter that this leaf was marked as.
+    pub fn distributed_params(&self) -> Option<ParamId> {
+        Autodiff::<Dyn, S>::param(self.primitive()).cloned()
+    }
+
+    /// Whether this leaf was marked by [`DynTensor::set_distributed_params`](Raw::set_distributed_params).
+    pub fn is_distributed(&self) -> bool {
+        Autodiff::<Dyn, S>::param(self.primitive()).is_some()
+    }
+
+    fn tracked(&self, op: &'static str) -> Result<(), Error> {
+        if self.is_require_grad() {
+            return Ok(());
+        }
+        Err(Error::NotTracked { op: op.into() })
+    }
+
+    fn not_leaf(&self, op: &'static str) -> Error {
+        Error::NotLeaf {
+            op: op.into(),
+            producer: self.primitive().producer().unwrap_or("an op").into(),
+        }
+    }
+}
+
+/// Operations of the device's group.
+///
+/// # Errors
+/// Each returns `NotCollective` if the device is in no group, what [`CollectiveOp::infer`] finds wrong, and `Collective` if
+/// a member is missing or does something else.
+impl<S: Strategy> Raw<Autodiff<Dyn, S>> {
+    /// Starts an operation.
+    pub fn collective(self, op: CollectiveOp) -> Result<Pending<Self>, Error> {
+        let device = self.device();
+        let member = device.member().ok_or_else(|| device.not_collective())?;
+        let meta = op.infer(&self, member.size())?;
+        Ok(
+            collective::start_tracked::<Dyn, S>(op, self.into_primitive(), &meta)?
+                .and_then(|x| Ok(Raw::new(x))),
+        )
+    }
+
+    /// Reduces the members' tensors, element by element in the order of ranks.
+    pub fn all_reduce(self, kind: ReduceKind) -> Result<Self, Error> {
+        self.collective(CollectiveOp::AllReduce(kind))?.wait()
+    }
+
+    /// Gives every member the tensor of one.
+    pub fn broadcast(self, root: usize) -> Result<Self, Error> {
+        self.collective(CollectiveOp::Broadcast { root })?.wait()
+    }
+
+    /// Concatenates the members' tensors along an axis, in the order of ranks.
+    pub fn all_gather(self, axis: usize) -> Result<Self, Error> {
+        self.collective(CollectiveOp::AllGather { axis })?.wait()
+    }
+
+    /// Gives each member its part of the reduction along an axis.
+    pub fn reduce_scatter(self, kind: ReduceKind, axis: usize) -> Result<Self, Error> {
+        self.collective(CollectiveOp::ReduceScatter { kind, axis })?
+            .wait()
+    }
+}
