@@ -82,23 +82,24 @@ impl Buffer {
 /// # Ok::<(), keyway::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Parts")]
+#[serde(try_from = "Unchecked")]
 pub struct TensorData {
     buffer: Buffer,
     shape: Shape,
 }
 
-/// What was serialised; nobody has checked yet that the values fill the shape.
+/// [`TensorData`] as it is read: the number of values may be another than that of the shape.
 #[derive(Deserialize)]
-struct Parts {
+#[serde(rename = "TensorData")]
+struct Unchecked {
     buffer: Buffer,
     shape: Shape,
 }
 
-impl TryFrom<Parts> for TensorData {
+impl TryFrom<Unchecked> for TensorData {
     type Error = Error;
-    fn try_from(parts: Parts) -> Result<Self, Error> {
-        TensorData::from_buffer(parts.buffer, parts.shape)
+    fn try_from(Unchecked { buffer, shape }: Unchecked) -> Result<Self, Error> {
+        TensorData::from_buffer(buffer, shape)
     }
 }
 

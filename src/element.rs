@@ -168,12 +168,20 @@ impl Scalar {
     }
 
     /// Whether a tensor of `dtype` can take this scalar as an operand without losing what it says: an integer
-    /// tensor takes no fraction, no number takes a truth value.
+    /// tensor takes no fraction and nothing outside its range, no number takes a truth value.
     pub fn fits(self, dtype: DType) -> bool {
-        match self {
-            Scalar::Float(v) => dtype.is_float() || (dtype.is_int() && v == v.trunc() && v.is_finite()),
-            Scalar::Int(_) | Scalar::UInt(_) => dtype != DType::Bool,
-            Scalar::Bool(_) => dtype == DType::Bool,
+        let whole = match self {
+            Scalar::Bool(_) => return dtype == DType::Bool,
+            _ if !dtype.is_int() => return dtype.is_float(),
+            Scalar::Float(v) if v != v.trunc() => return false,
+            Scalar::Float(v) => v as i128, // saturates: an infinity is outside every range
+            Scalar::Int(v) => v.into(),
+            Scalar::UInt(v) => v.into(),
+        };
+        let bits = 8 * dtype.size();
+        match dtype.is_unsigned() {
+            true => (0..1 << bits).contains(&whole),
+            false => (-1 << (bits - 1)..1 << (bits - 1)).contains(&whole),
         }
     }
 }

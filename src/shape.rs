@@ -47,12 +47,15 @@ impl Shape {
         self.0.iter().product()
     }
 
-    /// The product of the sizes, or `None` where it exceeds the address space.
+    /// The product of the sizes, or `None` where that of the sizes other than 0 exceeds the address space: the product
+    /// of no part of them overflows either.
     #[inline]
     pub fn checked_elements(&self) -> Option<usize> {
-        // Sizes are at most `usize::MAX`, so an overflow stays one, unless an axis is empty.
-        let elements = self.0.iter().fold(1, |n: usize, &size| n.saturating_mul(size));
-        (elements <= isize::MAX as usize).then_some(elements)
+        let within = self
+            .0
+            .iter()
+            .fold(1, |n: usize, &size| n.saturating_mul(size.max(1)));
+        (within <= isize::MAX as usize).then(|| self.num_elements())
     }
 
     /// The shape with the size of `axis` replaced.

@@ -308,6 +308,9 @@ fn case_19_sizes_in_64_bits() {
     ));
     let full = Raw::<Flex>::full([1 << 40, 1 << 40], 0.0f32, DType::F32, &Default::default());
     assert!(matches!(full, Err(Error::Shape { .. })));
+    // Nor do those of the other axes of an empty tensor overflow.
+    let empty = Raw::<Flex>::full([1 << 40, 0, 1 << 40], 0.0f32, DType::F32, &Default::default());
+    assert!(matches!(empty, Err(Error::Shape { .. })));
     // A view of 2³⁴ elements, of which some are read.
     let ones = Raw::<Flex>::full([1, 1], 1u8, DType::U8, &Default::default()).unwrap();
     let view = ones.expand([1 << 17, 1 << 17]).unwrap();

@@ -621,6 +621,34 @@ fn a_name_claimed_by_two_live_tensors_of_different_shapes_is_refused() {
 }
 
 #[test]
+fn a_leaf_has_one_name() {
+    let device = Replica::default();
+    let w = Tensor::<A, 1>::ones([2], &device).set_distributed_params("w");
+    assert!(w.clone().try_set_distributed_params("w").is_ok());
+    let error = w.clone().try_set_distributed_params("v").unwrap_err();
+    assert!(
+        error.to_string().contains("the leaf is the parameter `w`"),
+        "{error}"
+    );
+    assert!(w.detach().try_set_distributed_params("v").is_ok());
+}
+
+/// Only one of them could be synchronised.
+#[test]
+fn two_leaves_of_one_name_in_a_graph_are_refused() {
+    let device = Replica::default();
+    let leaf = || Tensor::<A, 1>::ones([2], &device).set_distributed_params("w");
+    let (old, new) = (leaf(), leaf());
+    let error = (old.clone() * new.clone()).try_backward().unwrap_err();
+    assert!(
+        error.to_string().contains("two leaves are the parameter `w`"),
+        "{error}"
+    );
+    let [old, new] = [old, new].map(|w| (w * 2.0).backward());
+    assert!(old.accumulate(new).is_err());
+}
+
+#[test]
 fn an_updated_parameter_replaces_the_old_one() {
     for result in group(2, |device| {
         let mut w = Tensor::<A, 1>::ones([1], &device).set_distributed_params("w");

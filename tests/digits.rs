@@ -16,7 +16,7 @@ use cli::Options;
 use data::{Digits, shuffled};
 use keyway::nn::Record;
 use keyway::prelude::*;
-use keyway::{FlexDevice, LocalBackend};
+use keyway::{DynDevice, FlexDevice};
 use train::{Settings, bit_identical};
 
 fn digits() -> (Digits, Digits) {
@@ -37,9 +37,8 @@ fn settings(max_steps: usize) -> Settings {
 fn one_and_two_replicas_learn_to_read() {
     let (train, test) = digits();
     let settings = Options::parse([""; 0]).unwrap().unwrap().settings;
-    let alone = train::alone::<Flex>(&FlexDevice::new(0), &train, &test, &settings, || ()).unwrap();
-    let devices = vec![FlexDevice::new(0), FlexDevice::new(1)];
-    let together = train::together::<Flex>(devices, &train, &test, &settings, || ()).unwrap();
+    let outcome = |text| train::replicas(&DynDevice::open(text).unwrap(), &train, &test, &settings, || ());
+    let (alone, together) = (outcome("flex").unwrap(), outcome("mesh:flex:2").unwrap());
     assert!(together.accuracy >= 0.97, "{together}");
     assert!(
         (alone.accuracy - together.accuracy).abs() <= 0.005,
@@ -73,17 +72,10 @@ fn the_report_has_its_form() {
     );
 }
 
-fn records<B: LocalBackend>(replicas: usize, steps: usize, device: impl Fn(u64) -> B::Device) -> Vec<Record> {
+fn records(device: &str, steps: usize) -> Vec<Record> {
     let (train, test) = digits();
-    let settings = settings(steps);
-    let outcome = match replicas {
-        1 => train::alone::<B>(&device(5), &train, &test, &settings, || ()),
-        _ => {
-            let devices = (0..replicas as u64).map(&device).collect();
-            train::together::<B>(devices, &train, &test, &settings, || ())
-        }
-    }
-    .unwrap();
+    let devices = DynDevice::open(device).unwrap();
+    let outcome = train::replicas(&devices, &train, &test, &settings(steps), || ()).unwrap();
     assert_eq!(outcome.images, steps * 32);
     outcome.replicas
 }
@@ -99,13 +91,13 @@ fn assert_close(a: &Record, b: &Record) {
 
 #[test]
 fn two_replicas_end_where_one_does() {
-    let alone = records::<Flex>(1, 20, FlexDevice::new);
-    let together = records::<Flex>(2, 20, FlexDevice::new);
+    let alone = records("flex", 20);
+    let together = records("mesh:flex:2", 20);
     assert!(bit_identical(&together));
     assert_close(&alone[0], &together[0]);
     assert_ne!(
         alone[0],
-        records::<Flex>(1, 1, FlexDevice::new)[0],
+        records("flex", 1)[0],
         "20 steps lead elsewhere than one"
     );
 }
@@ -113,15 +105,15 @@ fn two_replicas_end_where_one_does() {
 #[cfg(feature = "ndarray")]
 #[test]
 fn ndarray_ends_where_flex_does() {
-    let flex = records::<Flex>(1, 3, FlexDevice::new);
-    let ndarray = records::<NdArray>(2, 3, keyway::NdArrayDevice::new);
+    let flex = records("flex", 3);
+    let ndarray = records("mesh:ndarray:2", 3);
     assert!(bit_identical(&ndarray));
     assert_close(&flex[0], &ndarray[0]);
 }
 
 #[test]
 fn a_perturbed_replica_is_seen() {
-    let replicas = records::<Flex>(2, 1, FlexDevice::new);
+    let replicas = records("mesh:flex:2", 1);
     assert!(bit_identical(&replicas));
     for path in replicas[1].keys() {
         let mut perturbed = replicas.clone();
@@ -229,13 +221,18 @@ fn the_command_line_takes_its_flags() {
     let options =
         parse("--replicas 4 --backend flex --epochs 3 --batch 8 --seed 9 --max-steps 7 --save a --data b");
     let options = options.unwrap().unwrap();
-    assert_eq!(
-        (options.replicas, options.settings.epochs, options.settings.batch),
-        (4, 3, 8)
-    );
+    assert_eq!((options.settings.epochs, options.settings.batch), (3, 8));
+    let devices = |text: &str| -> Vec<_> {
+        let devices = parse(text).unwrap().unwrap().devices;
+        devices.iter().map(DynDevice::to_string).collect()
+    };
+    assert_eq!(devices(""), ["mesh:flex:2"; 2]);
+    assert_eq!(devices("--replicas 4 --backend flex"), ["mesh:flex:4"; 4]);
+    assert_eq!(devices("--replicas 1"), ["flex"]);
+    assert_eq!(devices("--device mesh:flex:2"), ["mesh:flex:2"; 2]);
+    assert_eq!(devices("--device flex"), ["flex"]);
     assert_eq!((options.settings.seed, options.settings.max_steps), (9, 7));
     assert_eq!((options.save, options.data), (Some("a".into()), "b".into()));
-    assert_eq!(parse("").unwrap().unwrap().replicas, 2);
     assert!(parse("--help").unwrap().is_none());
 }
 
@@ -259,7 +256,12 @@ fn the_command_line_refuses_what_it_does_not_know() {
     );
     assert!(refused("--save").contains("--save"));
     assert!(refused("file.csv").contains("file.csv"));
-    assert!(refused("--backend tpu").contains("the backends are `flex` and `ndarray`"));
+    assert!(refused("--backend tpu").starts_with("no device `mesh:tpu:2`: expected `flex`"));
+    assert!(refused("--device mesh:flex:x").contains("`x` is no size of a group"));
+    assert_eq!(
+        refused("--device flex --replicas 2"),
+        "--device says what --replicas and --backend do; give it alone"
+    );
     #[cfg(not(feature = "ndarray"))]
-    assert!(refused("--backend ndarray").contains("--features ndarray"));
+    assert!(refused("--backend ndarray").contains("feature `ndarray`"));
 }

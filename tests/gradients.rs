@@ -834,6 +834,9 @@ mod by_hand {
             [0.0, 0.0, 1.0]
         );
         assert_eq!(slopes([0.0], |x| x.sqrt()), [inf]);
+        let origin = constant([0.0, 0.0]);
+        assert_eq!(slopes([0.0, 2.0], |x| x.atan2(origin.clone())), [0.0, 0.0]);
+        assert_eq!(slopes([0.0, 2.0], |x| origin.clone().atan2(x)), [0.0, 0.0]);
         assert_eq!(slopes([0.3, 1.5], |x| x.clone().floor() + x.sign()), [0.0, 0.0]);
         assert_eq!(slopes([0.0, 2.0], |x| x.powf(0.0)), [0.0, 0.0]);
         assert_eq!(slopes([0.0, 2.0], |x| x.powf(2.0)), [0.0, 4.0]);
@@ -876,6 +879,26 @@ mod by_hand {
             slopes([2.0, 3.0, 1.0, 1.0], |x| x.cummin(0)),
             [2.0, 0.0, 1.0, 1.0]
         );
+    }
+
+    /// As those of PyTorch: the root of nothing is infinitely steep, and passes nothing on.
+    #[test]
+    fn norms_of_zeros_are_flat() {
+        use keyway::linalg::*;
+        assert_eq!(slopes([0.0, 0.0], |x| l2_norm(x, 0)), [0.0, 0.0]);
+        assert_eq!(slopes([0.0, 0.0], |x| lp_norm(x, 3.0, 0)), [0.0, 0.0]);
+        assert_eq!(slopes([4.0, 0.0], |x| lp_norm(x, 0.5, 0)), [1.0, 0.0]);
+        assert_eq!(slopes([5.0, 5.0], |x| x.std(0)), [0.0, 0.0]);
+        let one = constant([1.0, 0.0]);
+        let slopes_of_cosine = slopes([0.0, 0.0], |x| cosine_similarity(x, one.clone(), 0, Some(0.5)));
+        assert_eq!(slopes_of_cosine, [2.0, 0.0]);
+    }
+
+    #[test]
+    fn a_loss_without_an_end_has_slopes() {
+        let y = constant([0.0, 0.0]);
+        let huber = |x| keyway::loss::huber(x, y.clone(), f64::INFINITY, keyway::loss::Sum);
+        assert_eq!(slopes([1.0, -9.0], huber), [1.0, -9.0]);
     }
 
     #[test]

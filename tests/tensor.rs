@@ -75,6 +75,19 @@ mod create {
     }
 
     #[test]
+    fn sequences_reach_their_ends() {
+        let long = |step| Tensor::<Flex, 1, i64>::arange_step(i64::MIN..i64::MAX, step, &device());
+        same(long(1 << 62), [i64::MIN, -(1 << 62), 0, 1 << 62]);
+        same(long(1 << 63), [i64::MIN, 0]);
+        for len in 2..100 {
+            let ends = Tensor::<Flex, 1, f64>::linspace(-3.0, 7.3, len, &device())
+                .into_vec()
+                .unwrap();
+            assert_eq!((ends[0], ends[len - 1]), (-3.0, 7.3), "{len}");
+        }
+    }
+
+    #[test]
     fn data_goes_in_and_comes_out() {
         let x = Tensor::<Flex, 3, i16>::from_array([[[1, 2]], [[3, 4]]], &device());
         assert_eq!(x.dims(), [2, 1, 2]);
@@ -123,6 +136,17 @@ mod create {
         device.seed(3);
         assert_eq!(first.clone().into_vec(), draw(Distribution::Default).into_vec());
         assert_ne!(first.into_vec(), draw(Distribution::Default).into_vec());
+        let far = || {
+            drop(Tensor::<Flex, 1>::random(
+                [1],
+                Distribution::Uniform(-3e38, 3e38),
+                &device,
+            ))
+        };
+        assert_eq!(
+            panic_of(far).text,
+            "uniform: -3e38..3e38 reaches farther than f32 does"
+        );
         let dice = Tensor::<Flex, 1, u8>::random([1000], Distribution::Uniform(1.0, 7.0), &device)
             .into_vec()
             .unwrap();
@@ -350,6 +374,29 @@ mod reductions {
         );
     }
 
+    /// Squares of half types overflow where their root does not.
+    #[test]
+    fn statistics_of_half_types() {
+        let h = |values: &[f32]| {
+            let values: Vec<f16> = values.iter().copied().map(f16::from_f32).collect();
+            let len = values.len();
+            Tensor::<Flex, 1, f16>::from_vec(values, [len], &device())
+        };
+        let long = h(&[100.0; 1000]);
+        close(linalg::l2_norm(long.clone(), 0).float(), [3162.0]);
+        close(
+            linalg::cosine_similarity(long.clone(), long, 0, None).float(),
+            [1.0],
+        );
+        close(h(&[300.0, -300.0]).std(0).float(), [424.25]);
+        let mut outlier = [0.0; 1000];
+        outlier[0] = 300.0;
+        close(h(&outlier).var(0).float(), [90.0]);
+        let columns = h(&[30.0; 2000]).reshape([1000, 2]);
+        let signs = h(&[1.0, -1.0]).repeat(&[500]).reshape([1000, 1]);
+        close((columns * signs).cov(0, 0).float(), [[900.0; 2]; 2]);
+    }
+
     #[test]
     fn scans() {
         same(ints([[1, 2, 3]]).cumsum(1), [[1, 3, 6]]);
@@ -461,6 +508,19 @@ mod movement {
         );
     }
 
+    /// What no `isize` holds is past the end, and does not count from it.
+    #[test]
+    fn bounds_past_the_reach_of_isize_are_outside() {
+        let x = count([5]);
+        at(|| x.clone().slice(0..usize::MAX));
+        at(|| x.clone().slice([..=usize::MAX]));
+        at(|| x.clone().slice([usize::MAX..]));
+        at(|| x.clone().slice(s![usize::MAX]));
+        at(|| x.clone().slice(s![i64::MIN]));
+        same(x.clone().roll(&[isize::MIN], &[0]), [3, 4, 0, 1, 2]);
+        same(x.roll(&[isize::MAX], &[0]), [3, 4, 0, 1, 2]);
+    }
+
     #[test]
     fn joins_and_copies() {
         let x = count([1, 2]);
@@ -488,6 +548,12 @@ mod movement {
             x.clone().bool().triu(2),
             [[false, false, true], [false; 3], [false; 3]],
         );
+        for far in [1 << 32, i64::MAX] {
+            same(x.clone().triu(far), [[0; 3]; 3]);
+            same(x.clone().tril(far), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]);
+            same(x.clone().triu(-far), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]);
+            same(x.clone().tril(-far), [[0; 3]; 3]);
+        }
         same(x.diag::<1>(), [0, 4, 8]);
         same(count([2, 2, 3]).diag::<2>(), [[0, 4], [6, 10]]);
     }
@@ -635,6 +701,17 @@ mod functions {
         );
     }
 
+    /// An end that is never reached, and a beginning that no `f32` tells from 0.
+    #[test]
+    fn losses_of_extreme_widths() {
+        let (x, y) = (t([1.0, -3.0, 0.0]), t([0.0; 3]));
+        close(
+            loss::huber(x.clone(), y.clone(), f64::INFINITY, Unreduced),
+            [0.5, 4.5, 0.0],
+        );
+        close(loss::smooth_l1(x, y, 1e-300, Unreduced), [1.0, 3.0, 0.0]);
+    }
+
     #[test]
     fn losses_refuse_shapes_that_would_broadcast() {
         let wrong = panic_of(|| drop(loss::mse(t([[1.0], [2.0]]), t([[1.0, 2.0]]), Mean)));
@@ -744,6 +821,13 @@ mod functions {
             module::attention(x.clone(), x.clone(), x, None, None, causal),
             [[1.0, 0.0], [0.5, 0.5]],
         );
+    }
+
+    #[test]
+    fn attention_without_a_width_is_the_mean() {
+        let (q, k) = (Tensor::zeros([1, 0], &device()), Tensor::zeros([2, 0], &device()));
+        let y = module::attention(q, k, t([[1.0], [5.0]]), None, None, AttentionOptions::default());
+        close(y, [[3.0]]);
     }
 
     #[test]

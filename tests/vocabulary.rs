@@ -9,7 +9,7 @@ use keyway::op::{
     Arg, BinaryOp, CompareOp, ConvOp, ConvOptions, CreateOp, FusedOp, IndexOp, Meta, MoveOp, Op, PadMode,
     PoolOp, PoolOptions, ReduceOp, ScanOp, ScatterMode, SliceRange, UnaryOp, infer, infer_create,
 };
-use keyway::{DType, Dims, Error, Flex, Scalar, Shape, backend::BackendTypes};
+use keyway::{DType, Dims, Error, Flex, Scalar, Shape, TensorData, backend::BackendTypes};
 use proptest::prelude::*;
 use support::{leaf, leaves, ops};
 
@@ -539,6 +539,76 @@ proptest! {
             prop_assert!(error.to_string().starts_with(op.name()), "{error}");
         }
     }
+}
+
+/// A number that the elements cannot be is no operand: taken to their type it would be another.
+#[test]
+fn numbers_outside_the_range_of_integers_are_refused() {
+    for (dtype, least, greatest) in [
+        (DType::I8, -128, 127),
+        (DType::U8, 0, 255),
+        (DType::I32, i64::from(i32::MIN), i64::from(i32::MAX)),
+        (DType::U64, 0, i64::MAX),
+    ] {
+        assert!(
+            Scalar::Int(least).fits(dtype) && Scalar::Int(greatest).fits(dtype),
+            "{dtype}"
+        );
+        assert!(Scalar::Float(least as f64).fits(dtype), "{dtype}");
+        assert!(
+            least == i64::MIN || !Scalar::Int(least - 1).fits(dtype),
+            "{dtype}"
+        );
+        assert!(
+            greatest == i64::MAX || !Scalar::Int(greatest + 1).fits(dtype),
+            "{dtype}"
+        );
+        assert!(
+            !Scalar::Float(f64::INFINITY).fits(dtype) && !Scalar::Float(1e30).fits(dtype),
+            "{dtype}"
+        );
+    }
+    assert!(Scalar::UInt(u64::MAX).fits(DType::U64) && !Scalar::UInt(u64::MAX).fits(DType::I64));
+    assert!(Scalar::UInt(u64::MAX).fits(DType::F16) && Scalar::Float(f64::NAN).fits(DType::F32));
+    let clamp = infer(&Op::Binary(
+        BinaryOp::Max,
+        Arg::Tensor(of(DType::I8, &[2])),
+        Arg::Scalar(Scalar::Int(-1000)),
+    ));
+    assert_eq!(
+        clamp.unwrap_err().to_string(),
+        "max_pair: the number -1000 is no operand for i8 elements; `cast` the tensor first"
+    );
+}
+
+/// Values that do not fill their shape are refused where they are read.
+#[test]
+fn data_is_checked_when_it_is_read() {
+    let data = TensorData::new(vec![1.0f32, 2.0], [2, 1]).unwrap();
+    let text = serde_json::to_string(&data).unwrap();
+    assert_eq!(serde_json::from_str::<TensorData>(&text).unwrap(), data);
+    for shape in ["[2,2]", "[4294967296,4294967296]"] {
+        let error = serde_json::from_str::<TensorData>(&text.replace("[2,1]", shape)).unwrap_err();
+        assert!(
+            error.to_string().contains("2 values do not fill the shape"),
+            "{error}"
+        );
+    }
+}
+
+/// A window that lies in the padding alone is found without a walk over its elements.
+#[test]
+fn huge_windows_are_checked_at_once() {
+    let pool = |kernel: usize, padding| {
+        let mut options = PoolOptions::new(vec![kernel]);
+        options.stride = vec![1].into();
+        options.padding[0] = padding;
+        infer(&Op::Pool(Box::new(PoolOp::MaxIndices(options)), f32s(&[1, 1, 2])))
+    };
+    assert_eq!(pool(1 << 50, (1 << 49, 1 << 49)).unwrap().shape[..], [1, 1, 3]);
+    assert!(pool(1 << 50, ((1 << 50) - 1, 0)).is_ok());
+    assert!(pool(1 << 50, (1 << 50, 0)).is_err());
+    assert!(pool(1, (0, 1)).is_err());
 }
 
 /// Wrong kinds of arguments are told apart by the variant.

@@ -1,14 +1,13 @@
-//! Training: one replica alone, or several in a group, each on a thread of its own.
+//! Training: one replica alone, or several in a group.
 
 use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use keyway::collective::GroupOptions;
 use keyway::nn::Record;
 use keyway::optim::SgdConfig;
 use keyway::prelude::*;
-use keyway::{LocalBackend, MeshDevice};
+use keyway::{DynDevice, dispatch, dispatch_collective};
 
 use crate::data::{Digits, shuffled};
 use crate::model::Net;
@@ -79,58 +78,47 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// Trains on a local backend, without a group.
-pub(crate) fn alone<B: LocalBackend>(
-    device: &B::Device,
-    train: &Digits,
-    test: &Digits,
-    settings: &Settings,
-    progress: impl Fn(),
-) -> Result<Outcome, Error> {
-    let share = Share { rank: 0, replicas: 1 };
-    device.seed(settings.seed);
-    let mut model = Net::<Autodiff<B>>::new(device);
-    let start = Instant::now();
-    fit(&mut model, device, train, settings, share, progress)?;
-    let elapsed = start.elapsed();
-    let accuracy = accuracy(&model.valid(), device, test)?;
-    Ok(outcome(accuracy, vec![model.record()?], train, settings, elapsed))
-}
-
-/// Trains several replicas that see equal shares of every batch. The first one reports progress.
-pub(crate) fn together<B: LocalBackend>(
-    devices: Vec<B::Device>,
+/// Trains a replica on each device, on a thread of its own; they see equal shares of every batch. The first one reports
+/// progress.
+pub(crate) fn replicas(
+    devices: &[DynDevice],
     train: &Digits,
     test: &Digits,
     settings: &Settings,
     progress: impl Fn() + Sync,
 ) -> Result<Outcome, Error> {
-    let replicas = devices.len();
-    let members = Mesh::<B>::open_on(devices, &GroupOptions::default())?;
     let progress = &progress;
-    let replica = |(rank, device): (usize, MeshDevice<B>)| {
+    let replica = |(rank, device): (usize, &DynDevice)| {
+        let device = device.clone();
         let report = move || {
             if rank == 0 {
                 progress();
             }
         };
-        let share = Share { rank, replicas };
-        move || {
-            device.seed(settings.seed);
-            let mut model = Net::<Autodiff<Mesh<B>>>::new(&device).distribute()?;
-            let start = Instant::now();
-            fit(&mut model, &device, train, settings, share, report)?;
-            let elapsed = start.elapsed();
-            let accuracy = match rank {
-                0 => accuracy(&model.valid(), &device, test)?,
-                _ => 0.0,
-            };
-            Ok((accuracy, model.record()?, elapsed))
+        let share = Share {
+            rank,
+            replicas: devices.len(),
+        };
+        // The device is asked once; from here on, the types are known.
+        move || match device.is_collective() {
+            true => dispatch_collective!(device, |B, device| {
+                device.seed(settings.seed);
+                let model = Net::<Autodiff<B>>::new(&device).distribute()?;
+                trained(model, &device, train, test, settings, share, report)
+            })?,
+            false => dispatch!(device, |B, device| {
+                device.seed(settings.seed);
+                let model = Net::<Autodiff<B>>::new(&device);
+                trained(model, &device, train, test, settings, share, report)
+            }),
         }
     };
     let results: Vec<_> = thread::scope(|scope| {
-        let members = members.into_iter().enumerate();
-        let threads: Vec<_> = members.map(|member| scope.spawn(replica(member))).collect();
+        let threads = devices
+            .iter()
+            .enumerate()
+            .map(|member| scope.spawn(replica(member)));
+        let threads: Vec<_> = threads.collect();
         let joined = threads.into_iter().map(|thread| thread.join());
         joined
             .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
@@ -138,8 +126,32 @@ pub(crate) fn together<B: LocalBackend>(
     });
     let results = results.into_iter().collect::<Result<Vec<_>, Error>>()?;
     let (accuracy, elapsed) = (results[0].0, results[0].2);
-    let records = results.into_iter().map(|(_, record, _)| record).collect();
-    Ok(outcome(accuracy, records, train, settings, elapsed))
+    Ok(Outcome {
+        accuracy,
+        replicas: results.into_iter().map(|(_, record, _)| record).collect(),
+        images: settings.steps(train.len()) * settings.batch,
+        elapsed,
+    })
+}
+
+/// Trains one replica; gives its accuracy (the first one's), its parameters and the time.
+fn trained<B: PlainBackend + Readable>(
+    mut model: Net<Autodiff<B>>,
+    device: &B::Device,
+    train: &Digits,
+    test: &Digits,
+    settings: &Settings,
+    share: Share,
+    progress: impl Fn(),
+) -> Result<(f64, Record, Duration), Error> {
+    let start = Instant::now();
+    fit(&mut model, device, train, settings, share, progress)?;
+    let elapsed = start.elapsed();
+    let accuracy = match share.rank {
+        0 => accuracy(&model.valid(), device, test)?,
+        _ => 0.0,
+    };
+    Ok((accuracy, model.record()?, elapsed))
 }
 
 /// Whether every replica has the same bytes in every parameter and buffer.
@@ -190,19 +202,4 @@ fn accuracy<B: Readable>(model: &Net<B>, device: &B::Device, data: &Digits) -> R
     let guesses = model.forward(images).argmax(1).flatten::<1>(0, 1);
     let right: f32 = guesses.equal(labels).float().sum().into_scalar()?;
     Ok(f64::from(right) / data.len() as f64)
-}
-
-fn outcome(
-    accuracy: f64,
-    replicas: Vec<Record>,
-    train: &Digits,
-    settings: &Settings,
-    elapsed: Duration,
-) -> Outcome {
-    Outcome {
-        accuracy,
-        replicas,
-        images: settings.steps(train.len()) * settings.batch,
-        elapsed,
-    }
 }

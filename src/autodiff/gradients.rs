@@ -49,10 +49,14 @@ impl<B: Backend> GradientSet<B> {
             None => grad,
         };
         self.by_leaf.insert(leaf, total.into_primitive());
-        if let Some(param) = param {
-            self.params.insert(param, leaf);
+        let Some(param) = param else { return Ok(()) };
+        match self.params.insert(param.clone(), leaf) {
+            Some(other) if other != leaf => {
+                let message = format!("two leaves are the parameter `{param}`; each needs a name of its own");
+                Err(Error::argument("backward", message))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -76,7 +76,8 @@ pub trait AutodiffBackend: Backend {
     /// Marks a leaf as a parameter that a group trains together.
     ///
     /// # Errors
-    /// `DType` if the elements are not floats, `NotLeaf` if an op produced the tensor.
+    /// `DType` if the elements are not floats, `NotLeaf` if an op produced the tensor, `Argument` if the leaf is another
+    /// parameter already.
     fn set_param(x: Self::Primitive, id: ParamId) -> Result<Self::Primitive, Error>;
 
     /// The parameter that a leaf was marked as.
@@ -88,7 +89,7 @@ pub trait AutodiffBackend: Backend {
     /// The gradients of the sum of `x` with respect to every leaf it was computed from.
     ///
     /// # Errors
-    /// `NotTracked` if there is none, or what an op of the backward pass returns.
+    /// `NotTracked` if there is none, `Argument` if two leaves are one parameter, or what an op of the pass returns.
     fn backward(x: Self::Primitive) -> Result<GradientSet<Self::Plain>, Error>;
 
     /// [`AutodiffBackend::backward`], telling `on_leaf` of each leaf's gradient after its last accumulation, while the
@@ -213,9 +214,15 @@ impl<B: PlainBackend, S: Strategy> AutodiffBackend for Autodiff<B, S> {
         x.node.is_some()
     }
     fn set_param(x: Tracked<B>, param: ParamId) -> Result<Tracked<B>, Error> {
-        let id = x
-            .leaf_node("set_distributed_params")?
-            .and_then(|node| node.leaf_id());
+        let node = x.leaf_node("set_distributed_params")?;
+        let named = node.as_ref().and_then(|node| node.param());
+        if let Some(name) = named.filter(|&name| *name != param) {
+            let message = format!(
+                "the leaf is the parameter `{name}`: it cannot be `{param}` too; `detach` makes a new one"
+            );
+            return Err(Error::argument("set_distributed_params", message));
+        }
+        let id = node.and_then(|node| node.leaf_id());
         let node = Node::leaf(id.unwrap_or_else(LeafId::new), Some(param));
         Ok(Tracked {
             value: x.value,

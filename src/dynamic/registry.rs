@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Arm, Custom};
-use crate::backend::{Backend, LocalBackend};
+use crate::backend::{Backend, BackendTypes, LocalBackend};
 use crate::collective::{GroupOptions, Mesh, MeshDevice};
 use crate::error::Error;
 
@@ -56,7 +56,8 @@ macro_rules! registry {
                 name: $name,
                 feature: concat!($($feature)?),
                 opener: Some(Opener {
-                    device: || DynDevice::$Arm(Default::default()),
+                    // A random stream of its own: what one part of a program draws is not what another leaves.
+                    device: || DynDevice::$Arm(<<crate::$Backend as BackendTypes>::Device>::new(0)),
                     mesh: mesh::<crate::$Backend>,
                 }),
             },

@@ -35,7 +35,7 @@ impl PaddingConfig2d {
         match self {
             PaddingConfig2d::Valid => [(0, 0); 2],
             PaddingConfig2d::Same => [0, 1].map(|i| {
-                let total = kernel[i].saturating_sub(1) * dilation[i];
+                let total = kernel[i].saturating_sub(1).saturating_mul(dilation[i]);
                 (total / 2, total - total / 2)
             }),
             PaddingConfig2d::Explicit(height, width) => [(height, height), (width, width)],
@@ -122,7 +122,8 @@ impl Conv2dConfig {
             "conv2d: {} groups do not divide {inputs} channels in and {outputs} out",
             self.groups
         );
-        let fans = [inputs, outputs].map(|channels| channels / self.groups * height * width);
+        let taps = height.saturating_mul(width); // too large ones are refused as a shape
+        let fans = [inputs, outputs].map(|channels| (channels / self.groups).saturating_mul(taps));
         let shape = [outputs, inputs / self.groups, height, width];
         Conv2d {
             weight: self.initializer.init(shape, fans, device),

@@ -50,7 +50,7 @@ impl Initializer {
                 gain / (fan_in as f64).sqrt()
             }
         };
-        let xavier = |gain: f64| gain * (2.0 / (fan_in + fan_out).max(1) as f64).sqrt();
+        let xavier = |gain: f64| gain * (2.0 / fan_in.saturating_add(fan_out).max(1) as f64).sqrt();
         let uniform = |std: f64| Distribution::Uniform(-std * 3f64.sqrt(), std * 3f64.sqrt());
         let normal = |std: f64| Distribution::Normal(0.0, std);
         let distribution = match self {

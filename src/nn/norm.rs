@@ -178,8 +178,8 @@ impl<B: Backend, E: FloatElement> BatchNorm2d<B, E> {
             return Err(Error::shape("batch_norm", &[x.shape()], message));
         }
         let dtype = x.dtype();
-        let x = x.cast(dtype.widened())?;
-        let along = |statistic: Raw<B>| statistic.cast(dtype.widened())?.reshape([1, channels, 1, 1]);
+        let x = x.widen()?;
+        let along = |statistic: Raw<B>| statistic.widen()?.reshape([1, channels, 1, 1]);
         let (mean, var) = if B::TRAINS {
             let axes = [0, 2, 3];
             let n: usize = axes.iter().map(|&axis| x.shape()[axis]).product();

@@ -2,9 +2,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Meta;
 use super::random::Key;
-use crate::element::{DType, Scalar};
+use crate::element::{DType, Element, Scalar};
 use crate::error::Error;
 use crate::shape::Shape;
+use crate::with_dtype;
 
 /// The values of a new tensor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,8 +71,18 @@ pub fn infer_create(op: &CreateOp, shape: Shape, dtype: DType) -> Result<Meta, E
             if !dtype.is_float() {
                 return Err(Error::dtype(name, dtype, "a float type"));
             }
-            if !(low <= high && (high - low).is_finite()) {
+            if (high - low).is_nan() || low > high {
                 return Err(Error::argument(name, format!("{low}..{high} is not a range")));
+            }
+            // What values are made of: the bounds, and their distance in `f32` or `f64`.
+            let is_held = |x: f64| with_dtype!(dtype, E => E::from_scalar(x.into()).to_scalar().to::<f64>().is_finite());
+            let distance = match dtype {
+                DType::F64 => high - low,
+                _ => f64::from((high - low) as f32),
+            };
+            if !(is_held(*low) && is_held(*high) && distance.is_finite()) {
+                let message = format!("{low:e}..{high:e} reaches farther than {dtype} does");
+                return Err(Error::argument(name, message));
             }
         }
         CreateOp::Normal { mean, std, .. } => {

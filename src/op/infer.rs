@@ -685,10 +685,9 @@ fn some_window_is_padding(size: usize, out: usize, options: &PoolOptions, axis: 
     let (before, _) = options.padding[axis];
     (0..out).any(|o| {
         let start = o * options.stride[axis];
-        (0..options.kernel[axis]).all(|k| {
-            let at = start + k * options.dilation[axis];
-            at < before || at - before >= size
-        })
+        // The first element of the window that lies behind the leading padding.
+        let k = before.saturating_sub(start).div_ceil(options.dilation[axis]);
+        k >= options.kernel[axis] || start + k * options.dilation[axis] - before >= size
     })
 }
 

@@ -95,7 +95,8 @@ fn attention<B: Backend>(
     scale: Option<f64>,
 ) -> Result<Raw<B>, Error> {
     let rank = q.rank();
-    let scale = scale.unwrap_or_else(|| 1.0 / (q.shape()[rank - 1] as f64).sqrt());
+    // Products over no elements are 0, whatever they are scaled by.
+    let scale = scale.unwrap_or_else(|| 1.0 / (q.shape()[rank - 1].max(1) as f64).sqrt());
     let mut scores = q.matmul(k.transpose()?)?.mul(scale)?;
     if scores.shape()[rank - 1] == 0 {
         return scores.matmul(v);

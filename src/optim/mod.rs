@@ -64,9 +64,10 @@ pub trait Optimizer<B: PlainBackend> {
                 return Ok(None);
             };
             stepped = true;
+            // A half type loses steps that are small beside the value.
             let dtype = x.dtype();
-            let value = Raw::<B>::new(A::inner(x.clone().into_primitive())).cast(dtype.widened())?;
-            let gradient = Raw::<B>::new(gradient.clone()).cast(dtype.widened())?;
+            let value = Raw::<B>::new(A::inner(x.clone().into_primitive())).widen()?;
+            let gradient = Raw::<B>::new(gradient.clone()).widen()?;
             let next = self.update(lr, slot.path, value, gradient)?.cast(dtype)?;
             Ok(Some(Raw::new(A::from_inner(next.into_primitive()))))
         }))?;

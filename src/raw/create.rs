@@ -103,7 +103,17 @@ impl<B: Backend> Raw<B> {
         device: &B::Device,
     ) -> Result<Self, Error> {
         let step = (end - start) / len.saturating_sub(1).max(1) as f64;
-        Self::arange(Scalar::Float(start), Scalar::Float(step), len, dtype, device)
+        let from =
+            |from, step, len| Self::arange(Scalar::Float(from), Scalar::Float(step), len, dtype, device);
+        // Each half from its own end, so that neither misses it by the steps' errors.
+        let half = len.div_ceil(2);
+        Self::cat(
+            vec![
+                from(start, step, half)?,
+                from(end, -step, len - half)?.flip(&[0])?,
+            ],
+            0,
+        )
     }
 
     /// Ones on the main diagonal of a `size × size` matrix, zeros beside it.

@@ -22,15 +22,18 @@ impl<B: Backend> Raw<B> {
     pub fn huber_loss(self, target: Self, delta: f64) -> Result<Self, Error> {
         positive("huber", "delta", delta)?;
         let d = self.difference("huber", target)?.abs()?;
-        let near = d.clone().lower_equal(delta)?;
-        let line = d.clone().sub(delta / 2.0)?.mul(delta)?;
-        near.choose(d.square()?.mul(0.5)?, line)
+        // Both cases in one, so that the one that is not chosen cannot make the gradient NaN.
+        let capped = d.clone().min_pair(delta)?;
+        d.sub(capped.clone().mul(0.5)?)?.mul(capped)
     }
 
     /// [`Raw::huber_loss`] divided by `beta`: near 0 `d² / 2 beta`, farther `d - beta / 2`.
     pub fn smooth_l1_loss(self, target: Self, beta: f64) -> Result<Self, Error> {
         positive("smooth_l1", "beta", beta)?;
-        self.huber_loss(target, beta)?.div(beta)
+        let d = self.difference("smooth_l1", target)?.abs()?;
+        let near = d.clone().lower(beta)?;
+        let line = d.clone().sub(beta / 2.0)?;
+        near.choose(d.square()?.div(2.0 * beta)?, line)
     }
 
     /// `-(t ln sigmoid(x) + (1 - t) ln(1 - sigmoid(x)))`.

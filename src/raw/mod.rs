@@ -125,6 +125,12 @@ impl<B: Backend> Raw<B> {
         held::<B>(dtype, &self.device())?;
         op::run::<B>(Op::Cast(dtype, self.0)).map(Raw)
     }
+
+    /// Half types as `f32`, for what between values and result would overflow or vanish in them.
+    pub(crate) fn widen(self) -> Result<Self, Error> {
+        let dtype = self.dtype().widened();
+        self.cast(dtype)
+    }
 }
 
 impl<B: BackendTypes> Clone for Raw<B> {

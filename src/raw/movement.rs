@@ -283,13 +283,13 @@ impl<B: Backend> Raw<B> {
 
     /// Zeros below diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn triu(self, diagonal: i64) -> Result<Self, Error> {
-        let below = self.columns_minus_rows("triu")?.lower(in_i32(diagonal))?;
+        let below = self.columns_minus_rows("triu")?.lower(as_i32(diagonal))?;
         self.zero_where(below)
     }
 
     /// Zeros above diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn tril(self, diagonal: i64) -> Result<Self, Error> {
-        let above = self.columns_minus_rows("tril")?.greater(in_i32(diagonal))?;
+        let above = self.columns_minus_rows("tril")?.greater(as_i32(diagonal))?;
         self.zero_where(above)
     }
 
@@ -325,7 +325,7 @@ impl<B: Backend> Raw<B> {
     }
 }
 
-/// A diagonal as an operand of `i32` elements, which would wrap it: beyond their range there are no places.
-fn in_i32(diagonal: i64) -> i64 {
-    diagonal.clamp(i32::MIN.into(), i32::MAX.into())
+/// The nearest `i32`: beyond lies no diagonal.
+fn as_i32(diagonal: i64) -> i32 {
+    diagonal.clamp(i32::MIN.into(), i32::MAX.into()) as i32
 }

@@ -65,16 +65,20 @@ impl<B: Backend> Raw<B> {
     /// The mean square distance from the mean, over axes, and the mean: of `n` values the sum of squares is divided by
     /// `n - correction`.
     pub fn var_mean(self, axes: &[usize], correction: usize) -> Result<(Self, Self), Error> {
-        let mean = self.clone().mean(axes)?; // refuses axes that there are not
-        let n: usize = axes.iter().map(|&axis| self.shape()[axis]).product();
-        let squares = self.sub(mean.clone())?.square()?.mean(axes)?;
-        // The mean, scaled: a sum of squares would overflow half types early.
-        Ok((squares.mul(n as f64 / n.saturating_sub(correction) as f64)?, mean))
+        let dtype = self.dtype();
+        let x = self.widen()?; // squares overflow half types early
+        let mean = x.clone().mean(axes)?; // refuses axes that there are not
+        let n: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
+        let squares = x.sub(mean.clone())?.square()?.mean(axes)?;
+        let var = squares.mul(n as f64 / n.saturating_sub(correction) as f64)?;
+        Ok((var.cast(dtype)?, mean.cast(dtype)?))
     }
 
     /// The root of the variance over axes.
     pub fn std(self, axes: &[usize], correction: usize) -> Result<Self, Error> {
-        self.var_mean(axes, correction)?.0.sqrt()
+        let dtype = self.dtype();
+        let (var, _) = self.widen()?.var_mean(axes, correction)?;
+        var.above_zero(Self::sqrt)?.cast(dtype)
     }
 
     /// The covariance of the columns of matrices in the last two axes, once `axis`, along which the observations run,
@@ -85,10 +89,12 @@ impl<B: Backend> Raw<B> {
             return Err(Error::rank("cov", self.rank(), "rank 2 or more"));
         }
         let rows = self.rank() - 2;
-        let mean = self.clone().mean(&[axis])?;
-        let centred = self.sub(mean)?.swap_dims(axis, rows)?;
+        let dtype = self.dtype();
+        let x = self.widen()?; // as in `var_mean`
+        let mean = x.clone().mean(&[axis])?;
+        let centred = x.sub(mean)?.swap_dims(axis, rows)?;
         let product = centred.clone().transpose()?.matmul(centred)?;
-        product.div(n.saturating_sub(correction) as f64)
+        product.div(n.saturating_sub(correction) as f64)?.cast(dtype)
     }
 
     /// The median along an axis: the lower of the middle two where their number is even; NaN if any is.

@@ -132,9 +132,10 @@ macro_rules! slice_from {
 }
 slice_from!(usize isize i32 i64);
 
-/// What exceeds an `isize` lies outside any axis, as its greatest value does.
-fn bound(n: impl TryInto<isize>) -> isize {
-    n.try_into().unwrap_or(isize::MAX)
+/// A bound past the reach of `isize` is outside every axis, and must not come out as one that counts from the end.
+fn bound<T: Copy + PartialOrd + Default + TryInto<isize>>(at: T) -> isize {
+    let outside = if at < T::default() { isize::MIN } else { isize::MAX };
+    at.try_into().unwrap_or(outside)
 }
 
 /// The exclusive end of a range whose last element this is.

@@ -161,7 +161,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// gradient the same on every member.
     ///
     /// # Panics
-    /// If an op produced it, or another live tensor of another shape has this name;
+    /// If an op produced it, it has another name already, or another live tensor of another shape has this name.
     /// [`Tensor::try_set_distributed_params`] returns that.
     #[track_caller]
     pub fn set_distributed_params(self, id: impl Into<ParamId>) -> Self
@@ -175,7 +175,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// [`Tensor::set_distributed_params`], with what went wrong as a value.
     ///
     /// # Errors
-    /// If an op produced it, or another live tensor of another shape has this name.
+    /// If an op produced it, it has another name already, or another live tensor of another shape has this name.
     pub fn try_set_distributed_params(self, id: impl Into<ParamId>) -> Result<Self, Error>
     where
         B: AutodiffBackend + CollectiveBackend,

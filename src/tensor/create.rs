@@ -227,8 +227,9 @@ impl<B: Backend, E: Element> Tensor<B, 1, E> {
         if step == 0 {
             return Self::of(Err(Error::argument("arange", "the step is 0")));
         }
-        let len = (range.end.saturating_sub(range.start).max(0) as usize).div_ceil(step);
-        let (start, step) = (Scalar::Int(range.start), Scalar::Int(step as i64));
+        let span = range.end.max(range.start).abs_diff(range.start);
+        let len = (span as usize).div_ceil(step);
+        let (start, step) = (Scalar::Int(range.start), Scalar::UInt(step as u64));
         Self::of(Raw::arange(start, step, len, E::DTYPE, device))
     }
 

@@ -158,7 +158,7 @@ fn left<B: PlainBackend>(
         Min => extreme(CompareOp::Lower, read(a), read(b), grad),
         // b / (a² + b²); dividing by the root twice does not overflow.
         Atan2 => {
-            let r = pair(BinaryOp::Hypot, read(a), read(b))?;
+            let r = radius(a, b)?;
             grad.mul(pair(BinaryOp::Div, read(b), r.clone().into())?)?.div(r)
         }
         Hypot => grad.mul(pair(BinaryOp::Div, read(a), y.read().into())?),
@@ -201,6 +201,14 @@ fn right<B: PlainBackend>(
             no_gradient(op.name())
         }
     }
+}
+
+/// The distance of the point (b, a) from the origin. That of the origin itself is taken for 1, so that the gradients of
+/// its angle are 0, not 0 / 0.
+fn radius<B: PlainBackend>(a: &Arg<Value<B>>, b: &Arg<Value<B>>) -> Result<Raw<B>, Error> {
+    let r = pair(BinaryOp::Hypot, read(a), read(b))?;
+    let zero = r.clone().equal(0.0)?;
+    r.mask_where(zero, 1.0)
 }
 
 /// The gradient of the operand that is the extreme one if it `beats` the other. Where they tie each tensor has half of it,

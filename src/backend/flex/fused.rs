@@ -78,7 +78,8 @@ fn typed<E: Stored>(op: FusedOp<FlexTensor>, meta: &Meta) -> Result<FlexTensor, 
             causal,
             scale,
         } => {
-            let scale = scale.unwrap_or_else(|| 1.0 / (q.shape()[q.shape().rank() - 1] as f64).sqrt());
+            let width = q.shape()[q.shape().rank() - 1];
+            let scale = scale.unwrap_or_else(|| 1.0 / (width.max(1) as f64).sqrt());
             let (batch, rank) = (&meta.shape[..meta.shape.rank() - 2], meta.shape.rank());
             let attention = Attention {
                 q: Stack::new(E::matrices(&q), batch),
@@ -92,7 +93,7 @@ fn typed<E: Stored>(op: FusedOp<FlexTensor>, meta: &Meta) -> Result<FlexTensor, 
                 scale: real(scale),
                 queries: meta.shape[rank - 2],
                 keys: k.shape()[rank - 2],
-                width: q.shape()[rank - 1],
+                width,
                 depth: meta.shape[rank - 1],
             };
             let values = attention.run();
