@@ -204,9 +204,10 @@ impl<B: Backend, E: FloatElement> BatchNorm2d<B, E> {
     fn follow(&self, running: &Buffer<B, 1, E>, batch: Raw<B>) -> Result<(), Error> {
         let share = self.momentum;
         let batch = Raw::<B>::new(B::detach(batch.into_primitive())).flatten()?;
+        let batch = batch.mul(share)?;
         running.try_update(|old| {
             let old = old.into_raw().cast(batch.dtype())?.mul(1.0 - share)?;
-            Tensor::try_from_raw(old.add(batch.mul(share)?)?.cast(E::DTYPE)?)
+            Tensor::try_from_raw(old.add(batch.clone())?.cast(E::DTYPE)?)
         })
     }
 }

@@ -102,7 +102,11 @@ impl<B: Backend> Raw<B> {
         dtype: DType,
         device: &B::Device,
     ) -> Result<Self, Error> {
-        let step = (end - start) / len.saturating_sub(1).max(1) as f64;
+        let steps = len.saturating_sub(1).max(1) as f64;
+        let step = match (end - start) / steps {
+            step if step.is_finite() => step,
+            _ => end / steps - start / steps,
+        };
         let from =
             |from, step, len| Self::arange(Scalar::Float(from), Scalar::Float(step), len, dtype, device);
         // Each half from its own end, so that neither misses it by the steps' errors.
@@ -148,7 +152,10 @@ impl<B: Backend> Raw<B> {
             Distribution::Default if dtype.is_float() => {
                 Self::create(uniform(0.0, 1.0), shape, dtype, device)
             }
-            Distribution::Default => Self::drawn(uniform(0.0, 255.0), shape, dtype, device),
+            Distribution::Default => {
+                let high = if dtype == DType::I8 { 127.0 } else { 255.0 };
+                Self::drawn(uniform(0.0, high), shape, dtype, device)
+            }
             Distribution::Uniform(low, high) => Self::drawn(uniform(low, high), shape, dtype, device),
             Distribution::Normal(mean, std) => {
                 Self::drawn(CreateOp::Normal { mean, std, key }, shape, dtype, device)
