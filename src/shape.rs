@@ -16,6 +16,8 @@ pub type Dims = SmallVec<[usize; 4]>;
 /// assert_eq!((shape.rank(), shape.num_elements(), shape[1]), (2, 6, 3));
 /// ```
 #[derive(Default, Eq, Hash, Serialize, Deserialize)]
+// Equality compares the same sizes that are hashed.
+#[allow(clippy::derived_hash_with_manual_eq)]
 pub struct Shape(Dims);
 
 // The derived one calls `memcmp`, which takes longer than comparing the few sizes.

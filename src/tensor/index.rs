@@ -303,7 +303,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 /// Ranges of the first axes of a tensor: an array of one kind of range, a tuple of several kinds, or one range.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not slice a tensor",
-    label = "expected ranges: an array of one kind, a tuple of several, or `s![..]`"
+    label = "expected ranges",
+    note = "ranges are an array of one kind, a tuple of several, or `s![..]`"
 )]
 pub trait SliceArgs {
     /// How many axes.
