@@ -8,6 +8,7 @@ mod data;
 pub mod dynamic;
 mod element;
 mod error;
+pub mod guarantees;
 pub mod nn;
 pub mod op;
 pub mod optim;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::raw::{Raw, group_operations};
 
 /// A tensor whose rank, element type and backend are known at run time only, tracked or not. It has every op and composite
-/// of [`Raw`], by the names of [`Tensor`], and each returns a `Result`.
+/// of [`Raw`], by the names of [`Tensor`](crate::Tensor), and each returns a `Result`.
 ///
 /// A tensor that is not tracked is a constant where it meets one that is. The checkpointing strategy alone is a type, also
 /// here: `Raw<Autodiff<Dyn, BalancedCheckpointing>>` has the same methods, and the two do not meet.

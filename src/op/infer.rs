@@ -10,29 +10,39 @@ use crate::shape::{Dims, Shape};
 ///
 /// # Errors
 /// If the operands' ranks, shapes or element types, or the arguments, do not fit the op.
+#[inline]
 pub fn infer<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
+    // The most frequent ops on operands that fit are inferred in the caller. The result is no larger than an operand.
+    match op {
+        Op::Unary(op, x) if op.takes(x.dtype()) => Ok(Meta {
+            shape: x.shape().clone(),
+            dtype: op.output(x.dtype()),
+        }),
+        Op::Binary(op, Arg::Tensor(a), Arg::Tensor(b))
+            if a.dtype() == b.dtype() && op.takes(a.dtype()) && a.shape() == b.shape() =>
+        {
+            Ok(a.meta())
+        }
+        _ => infer_any(op),
+    }
+}
+
+fn infer_any<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
     let name = op.name();
     let (shape, dtype) = match op {
-        // These return at once: they are the most frequent, and no larger than what `pair` has checked.
         Op::Unary(op, x) => {
             takes(name, x.dtype(), |dtype| op.takes(dtype))?;
-            return Ok(Meta {
-                shape: x.shape().clone(),
-                dtype: op.output(x.dtype()),
-            });
+            (x.shape().clone(), op.output(x.dtype()))
         }
         Op::Binary(op, a, b) => {
             let meta = pair(name, a, b)?;
             takes(name, meta.dtype, |dtype| op.takes(dtype))?;
-            return Ok(meta);
+            (meta.shape, meta.dtype)
         }
         Op::Compare(op, a, b) => {
             let meta = pair(name, a, b)?;
             takes(name, meta.dtype, |dtype| op.takes(dtype))?;
-            return Ok(Meta {
-                dtype: DType::Bool,
-                ..meta
-            });
+            (meta.shape, DType::Bool)
         }
         Op::Reduce(op, x, axes) => {
             takes(name, x.dtype(), |dtype| op.takes(dtype))?;
@@ -88,7 +98,6 @@ pub fn infer<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
 }
 
 /// A result whose size in bytes fits the address space.
-#[inline]
 pub(super) fn checked(name: &'static str, shape: Shape, dtype: DType) -> Result<Meta, Error> {
     match shape.checked_elements().and_then(|n| n.checked_mul(dtype.size())) {
         Some(bytes) if bytes <= isize::MAX as usize => Ok(Meta { shape, dtype }),
@@ -100,7 +109,6 @@ pub(super) fn checked(name: &'static str, shape: Shape, dtype: DType) -> Result<
     }
 }
 
-#[inline]
 fn takes(name: &'static str, dtype: DType, takes: impl Fn(DType) -> bool) -> Result<(), Error> {
     if takes(dtype) {
         return Ok(());
@@ -127,7 +135,6 @@ fn float<T: HasMeta>(name: &'static str, x: &T) -> Result<(), Error> {
     }
 }
 
-#[inline]
 fn same_dtype<T: HasMeta>(name: &'static str, a: &T, b: &T) -> Result<(), Error> {
     if a.dtype() == b.dtype() {
         return Ok(());
@@ -198,15 +205,14 @@ fn fits(name: &'static str, scalar: Scalar, dtype: DType) -> Result<(), Error> {
     ))
 }
 
-#[inline]
 fn pair<T: HasMeta>(name: &'static str, a: &Arg<T>, b: &Arg<T>) -> Result<Meta, Error> {
     match (a, b) {
         (Arg::Tensor(a), Arg::Tensor(b)) => {
             same_dtype(name, a, b)?;
-            if a.shape() == b.shape() {
-                return Ok(a.meta());
-            }
-            checked(name, broadcast(name, a.shape(), b.shape())?, a.dtype())
+            Ok(Meta {
+                shape: broadcast(name, a.shape(), b.shape())?,
+                dtype: a.dtype(),
+            })
         }
         (Arg::Tensor(x), &Arg::Scalar(s)) | (&Arg::Scalar(s), Arg::Tensor(x)) => {
             fits(name, s, x.dtype())?;

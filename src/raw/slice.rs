@@ -64,7 +64,8 @@ impl Slice {
 /// ranges, whose number is known at run time only.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not slice a tensor",
-    label = "expected ranges: an array of one kind, a tuple of several, or `s![..]`"
+    label = "expected ranges",
+    note = "ranges are an array of one kind, a tuple of several, or `s![..]`"
 )]
 pub trait SliceArgs {
     /// How many axes, as far as the type tells.

@@ -41,6 +41,7 @@ impl BackendTypes for Flex {
     type Primitive = FlexTensor;
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Element> Supports<E> for Flex {}
 
 #[diagnostic::do_not_recommend]
@@ -107,6 +108,7 @@ impl Backend for Flex {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Readable for Flex {
     fn into_data(x: FlexTensor) -> Result<TensorData, Error> {
         x.into_data()
