@@ -269,8 +269,8 @@ fn movement() {
         row.expand([4, 2, 3]), rank 3;
     }
     same! { [x y]
-        x.slice_assign([0..1], y.slice([1..2]))
-            => y.slice([1..2]).and_then(|part| x.slice_assign([0..1], part));
+        x.slice_assign(0..1, y.slice(1..2))
+            => y.slice(1..2).and_then(|part| x.slice_assign(0..1, part));
         Tensor::cat(vec![x, y], 1) => DynTensor::cat(vec![x, y], 1);
     }
     same! { [x y] Tensor::stack::<4>(vec![x, y], 1) => DynTensor::stack(vec![x, y], 1); }
