@@ -8,18 +8,26 @@ use std::process::Command;
 #[test]
 fn debug() {
     // Debug information would only lengthen the build.
-    builds_and_trains(&["--config", "profile.dev.debug=0"]);
+    builds_and_trains(&["--config", "profile.dev.debug=0"], "Flex Mesh<Flex>");
+}
+
+/// The feature is keyway's alone: this crate has none of that name.
+#[test]
+#[ignore = "takes minutes: `cargo test --test downstream -- --ignored`"]
+fn with_a_feature() {
+    let options = ["--config", "profile.dev.debug=0", "--features", "keyway/ndarray"];
+    builds_and_trains(&options, "Flex Mesh<Flex> NdArray Mesh<NdArray>");
 }
 
 /// Minutes from cold; `.ci/run` has the time.
 #[test]
 #[ignore = "takes minutes: `cargo test --test downstream -- --ignored`"]
 fn release() {
-    builds_and_trains(&["--release"]);
+    builds_and_trains(&["--release"], "Flex Mesh<Flex>");
 }
 
 /// The crate itself denies warnings.
-fn builds_and_trains(options: &[&str]) {
+fn builds_and_trains(options: &[&str], backends: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let downstream = root.join("ui-tests/downstream");
     // The versions that this crate is tested with.
@@ -38,7 +46,7 @@ fn builds_and_trains(options: &[&str]) {
     );
     assert!(output.status.success() && stderr.is_empty(), "{stdout}{stderr}");
     let lines: Vec<_> = stdout.lines().collect();
-    let [flex, host, error] = lines[..] else {
+    let [flex, host, error, dynamic] = lines[..] else {
         panic!("{stdout}")
     };
     assert!(
@@ -47,6 +55,7 @@ fn builds_and_trains(options: &[&str]) {
     );
     // The backend of that crate computes the same, and says what it cannot.
     assert_eq!(flex.strip_prefix("Flex"), host.strip_prefix("Host"), "{stdout}");
+    assert_eq!(dynamic, format!("Dyn: {backends}"));
     assert_eq!(error, "Host: flip on `Host`: no loop gives f32 [3]");
     let [first, last] = ["loss ", " to "].map(|word| {
         let number = flex.split_once(word).unwrap().1;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use few::Few;
 use keyway::dynamic::{Available, CollectiveVisitor, ConversionError};
-use keyway::nn::{Linear, LinearConfig};
+use keyway::nn::{BatchNorm2d, BatchNorm2dConfig, Linear, LinearConfig};
 use keyway::optim::SgdConfig;
 use keyway::prelude::*;
 use keyway::{DType, Dyn, DynDevice, DynTensor, Flex, GroupOptions, dispatch, dispatch_collective};
@@ -582,6 +582,38 @@ mod training {
         let alone = &run("flex")[0];
         assert_ne!(a, alone, "the members' shares differ, and so does their mean");
         assert_eq!(alone, &run("mesh:flex:1")[0]);
+    }
+
+    /// Cases 6 and 7: a model moves with its buffers, and its parameters stay the leaves they are.
+    #[test]
+    fn a_model_moves_to_another_backend() {
+        let (from, to) = (flex(), other());
+        let model: BatchNorm2d<Autodiff<Dyn>> = BatchNorm2dConfig::new(1).init(&from);
+        let x = |device: &DynDevice| Tensor::<Autodiff<Dyn>, 4>::from_array([[[[1.0, 3.0]]]], device);
+        model.forward(x(&from));
+        let weight = model.weight.val();
+        let before = model.record().unwrap();
+        let moved = model.to_device(&to).unwrap();
+        moved
+            .for_each(|_, x| {
+                assert_eq!(x.device(), to);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(moved.record().unwrap(), before);
+        assert_ne!(
+            moved.running_mean.val().into_vec().unwrap(),
+            [0.0],
+            "the statistics moved too"
+        );
+        let y = moved.forward(x(&to));
+        let gradients = (y.clone() * y).sum().backward();
+        let grad = weight
+            .grad(&gradients)
+            .expect("the same leaf")
+            .into_vec()
+            .unwrap();
+        assert!((grad[0] - 4.0).abs() < 1e-3, "{grad:?}");
     }
 
     #[test]
