@@ -24,6 +24,29 @@ fn every_call_returns() -> Result<(), Error> {
     Ok(())
 }
 
+/// What no machine holds is refused before it is asked of the system, which would end the process.
+#[test]
+fn results_that_memory_cannot_hold_are_errors() -> Result<(), Error> {
+    const HUGE: usize = 1 << 45;
+    for name in ["flex", "ndarray"] {
+        let Ok(device) = name.parse::<DynDevice>() else {
+            continue; // not compiled in
+        };
+        let refused = |result: Result<DynTensor, Error>| {
+            let text = result.expect_err("it cannot be held").to_string();
+            assert!(text.contains("bytes, more than can be allocated"), "{text}");
+        };
+        refused(DynTensor::zeros([HUGE], DType::F32, &device));
+        let view = DynTensor::ones([1], DType::F32, &device)?.expand([HUGE])?;
+        refused(view.clone().exp());
+        refused(view.clone().add(1.0f32));
+        refused(view.clone().cast(DType::I64));
+        refused(view.clone().repeat(&[2]));
+        assert!(view.into_data().is_err());
+    }
+    Ok(())
+}
+
 fn tensors(device: &DynDevice) -> Result<Vec<DynTensor>, Error> {
     const SHAPES: [&[usize]; 9] = [
         &[],

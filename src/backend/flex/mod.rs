@@ -3,6 +3,7 @@
 //! Movement ops give views; every other op writes a fresh contiguous buffer, or the buffer of an operand that nobody
 //! else holds.
 
+use super::memory::{room, room_for};
 use crate::backend::{Backend, BackendTypes, Local, LocalBackend, PlainBackend, Readable, Supports};
 use crate::data::TensorData;
 use crate::element::{DType, Element};
@@ -68,6 +69,7 @@ impl Backend for Flex {
         true
     }
     fn create(op: CreateOp, meta: &Meta, device: &FlexDevice) -> Result<FlexTensor, Error> {
+        room(op.name(), meta)?;
         Ok(create::create(op, meta, device))
     }
     fn upload(data: TensorData, device: &FlexDevice) -> Result<FlexTensor, Error> {
@@ -75,6 +77,7 @@ impl Backend for Flex {
         Ok(FlexTensor::new(buffer, shape, device.clone()))
     }
     fn execute(op: Op<FlexTensor>, meta: &Meta) -> Result<FlexTensor, Error> {
+        room_for(&op, meta)?;
         Ok(match op {
             Op::Unary(op, x) => elementwise::unary(op, x),
             Op::Binary(op, a, b) => elementwise::binary(op, a, b, meta)?,

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::copy::to_row_major;
 use crate::backend::Device;
+use crate::backend::memory::room;
 use crate::data::{Buffer, TensorData};
 use crate::element::{DType, Element};
 use crate::error::Error;
@@ -300,6 +301,7 @@ impl FlexTensor {
         let (buffer, shape) = match self.into_unique_buffer() {
             Ok((buffer, shape, _)) => (buffer, shape),
             Err(x) => {
+                room("into_data", &x.meta())?;
                 let buffer = with_buffer!(x.0.buffer(), v => contiguous_buffer(&x, v));
                 (buffer, x.layout().shape.clone())
             }

@@ -3,6 +3,7 @@
 //! Movement ops give views where `ndarray` has them; an op reuses the array of an operand that nobody else holds. Half
 //! types have no arithmetic in `ndarray`: what computes on them does so in `f32`.
 
+use super::memory::{room, room_for};
 use crate::backend::{Backend, BackendTypes, Local, LocalBackend, PlainBackend, Readable, Supports};
 use crate::data::TensorData;
 use crate::element::{DType, Element};
@@ -65,6 +66,7 @@ impl Backend for NdArray {
         if meta.shape.num_elements() == 0 {
             return Ok(NdArrayTensor::empty(meta, device.clone()));
         }
+        room(op.name(), meta)?;
         let values = create::create(op, meta);
         Ok(NdArrayTensor::new(values, meta.shape.clone(), device.clone()))
     }
@@ -72,6 +74,7 @@ impl Backend for NdArray {
         Ok(NdArrayTensor::from_data(data, device.clone()))
     }
     fn execute(op: Op<NdArrayTensor>, meta: &Meta) -> Result<NdArrayTensor, Error> {
+        room_for(&op, meta)?;
         if let Some(half) = half_operand(&op)
             && computes(&op)
         {

@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use ndarray::{ArcArray, ArrayD, ArrayViewD, IxDyn};
 
 use crate::backend::Device;
+use crate::backend::memory::room;
 use crate::data::TensorData;
 use crate::element::{DType, Element};
 use crate::error::Error;
@@ -142,6 +143,7 @@ impl NdArrayTensor {
     }
 
     pub(super) fn into_data(self) -> Result<TensorData, Error> {
+        room("into_data", &self.meta())?;
         let shape = self.shape.clone();
         let buffer = with_dtype!(self.dtype(), E => E::into_buffer(self.into_vec::<E>()));
         TensorData::from_buffer(buffer, shape)
