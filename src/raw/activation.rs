@@ -24,13 +24,13 @@ impl<B: Backend> Raw<B> {
         Self::fused(FusedOp::Silu { x: self })
     }
 
-    /// `x`, but `slope · x` below 0.
+    /// `x`, but `slope · x` below 0; its gradient at 0 is the slope.
     pub fn leaky_relu(self, slope: f64) -> Result<Self, Error> {
-        let negative = self.clone().lower(0.0)?;
-        negative.choose(self.clone().mul(slope)?, self)
+        let positive = self.clone().greater(0.0)?;
+        positive.choose(self.clone(), self.mul(slope)?)
     }
 
-    /// `x`, but `slope · x` below 0, with one slope, or one for each channel (axis 1).
+    /// `x`, but `slope · x` below 0, with one slope, or one for each channel (axis 1); its gradient at 0 is the slope.
     pub fn prelu(self, slope: Self) -> Result<Self, Error> {
         let mut shape = vec![1; self.rank()];
         let slopes = slope.shape().num_elements();
@@ -38,8 +38,10 @@ impl<B: Backend> Raw<B> {
             self.size("prelu", 1)?;
             shape[1] = slopes;
         }
-        let negative = self.clone().lower(0.0)?;
-        negative.choose(self.clone().mul(slope.reshape(shape)?)?, self)
+        let positive = self.clone().greater(0.0)?;
+        // Without the 0, an infinity that is not chosen would make the gradient of its slope NaN.
+        let below = positive.clone().choose(0.0, self.clone())?;
+        positive.choose(self, below.mul(slope.reshape(shape)?)?)
     }
 
     /// `x`, but `alpha (eˣ - 1)` below 0.

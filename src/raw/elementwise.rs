@@ -66,13 +66,13 @@ impl<B: Backend> Raw<B> {
 
     /// The remainder with the dividend's sign (C's `fmod`).
     pub fn fmod(self, rhs: impl Into<Arg<Self>>) -> Result<Self, Error> {
-        let rhs = rhs.into();
-        let size = match rhs {
-            Arg::Tensor(x) => Arg::Tensor(x.abs()?),
-            Arg::Scalar(s) => Arg::Scalar(Scalar::Float(s.to::<f64>().abs())),
+        let size = match rhs.into() {
+            Arg::Tensor(x) => x.abs()?,
+            Arg::Scalar(s) => self.full_like(s)?.abs()?,
         };
-        let sign = self.clone().sign()?;
-        self.abs()?.remainder(size)?.mul(sign)
+        // Of a divisor with the dividend's sign, which both remainders have.
+        let negative = self.clone().lower(0)?;
+        self.remainder(negative.choose(size.clone().neg()?, size)?)
     }
 
     /// Values below `min` become `min`, values above `max` become `max`; NaN stays.

@@ -33,7 +33,9 @@ impl<B: Backend> Raw<B> {
         let d = self.difference("smooth_l1", target)?.abs()?;
         let near = d.clone().lower(beta)?;
         let line = d.clone().sub(beta / 2.0)?;
-        near.choose(d.square()?.div(2.0 * beta)?, line)
+        // Without the 0, the square of an infinity, which is not chosen, would make the gradient NaN.
+        let curve = near.clone().choose(d, 0.0)?.square()?.div(2.0 * beta)?;
+        near.choose(curve, line)
     }
 
     /// `-(t ln sigmoid(x) + (1 - t) ln(1 - sigmoid(x)))`.

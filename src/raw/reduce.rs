@@ -214,11 +214,12 @@ impl<B: Backend> Raw<B> {
             ));
         }
         let index = self.clone().argsort(axis)?.narrow(axis, (n - 1) / 2, 1)?;
-        let middle = self.clone().gather(axis, index)?;
         if !self.dtype().is_float() {
-            return Ok(middle);
+            return self.gather(axis, index);
         }
-        let any_nan = self.is_nan()?.any_dim(axis)?;
-        middle.mask_where(any_nan, f64::NAN)
+        // By its place, so that the gradient of a NaN goes to the first there is.
+        let any_nan = self.clone().is_nan()?.any_dim(axis)?;
+        let index = any_nan.choose(self.clone().argmax(axis)?, index)?;
+        self.gather(axis, index)
     }
 }

@@ -10,7 +10,7 @@ pub fn relu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> 
     Tensor::of(x.into_raw().relu())
 }
 
-/// `x`, but `negative_slope · x` below 0.
+/// `x`, but `negative_slope · x` below 0; its gradient at 0 is the slope.
 #[track_caller]
 pub fn leaky_relu<B: Backend, const D: usize, E: FloatElement>(
     x: Tensor<B, D, E>,
