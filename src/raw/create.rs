@@ -102,6 +102,8 @@ impl<B: Backend> Raw<B> {
         dtype: DType,
         device: &B::Device,
     ) -> Result<Self, Error> {
+        // Before the halves, which may fit where the whole does not.
+        op::infer_create(&CreateOp::Full(Scalar::Int(0)), [len].into(), dtype)?;
         let step = (end - start) / len.saturating_sub(1).max(1) as f64;
         let from =
             |from, step, len| Self::arange(Scalar::Float(from), Scalar::Float(step), len, dtype, device);
@@ -121,6 +123,7 @@ impl<B: Backend> Raw<B> {
     /// # Errors
     /// As [`Raw::create`].
     pub fn eye(size: usize, dtype: DType, device: &B::Device) -> Result<Self, Error> {
+        op::infer_create(&CreateOp::Full(Scalar::Int(0)), [size, size].into(), dtype)?;
         let row = Self::arange(Scalar::Int(0), Scalar::Int(1), size, DType::I32, device)?;
         row.clone().unsqueeze(1)?.equal(row.unsqueeze(0)?)?.cast(dtype)
     }

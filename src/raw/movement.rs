@@ -148,6 +148,13 @@ impl<B: Backend> Raw<B> {
                 format!("at most rank {rank}"),
             ));
         };
+        // A rank is a count of axes that someone has names for; the list of a mistaken one would exhaust the memory.
+        if rank > MOST_AXES {
+            return Err(Error::argument(
+                "unsqueeze",
+                format!("{rank} axes are more than {MOST_AXES}"),
+            ));
+        }
         let dims: Dims = std::iter::repeat_n(1, more)
             .chain(self.shape().iter().copied())
             .collect();
@@ -324,6 +331,9 @@ impl<B: Backend> Raw<B> {
         self.mask_where(mask, zero)
     }
 }
+
+/// More axes than this are not added.
+const MOST_AXES: usize = 1024;
 
 /// The nearest `i32`: beyond lies no diagonal.
 fn as_i32(diagonal: i64) -> i32 {

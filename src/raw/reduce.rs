@@ -41,6 +41,13 @@ impl<B: Backend> Raw<B> {
 
     /// The sum down to a shape that this one was broadcast from.
     pub fn sum_to(self, shape: &[usize]) -> Result<Self, Error> {
+        if shape.len() != self.rank() {
+            return Err(Error::rank(
+                "sum_to",
+                shape.len(),
+                format!("rank {}", self.rank()),
+            ));
+        }
         let stretched = |&axis: &usize| shape[axis] == 1 && self.shape()[axis] != 1;
         let axes: Dims = (0..self.rank()).filter(stretched).collect();
         if axes.is_empty() {

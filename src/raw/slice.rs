@@ -6,7 +6,7 @@ use super::Raw;
 use crate::backend::Backend;
 use crate::element::Scalar;
 use crate::error::Error;
-use crate::op::SliceRange;
+use crate::op::{self, Meta, MoveOp, Op, SliceRange};
 
 /// Part of an axis: a range, each `step`-th element of it. Negative bounds count from the end; a negative step starts
 /// at the range's last element and goes back. Ranges and single indices convert into it.
@@ -84,8 +84,9 @@ impl<B: Backend> Raw<B> {
             let message = format!("the number {value} is none for {} elements", self.dtype());
             return Err(Error::argument("slice_fill", message));
         }
-        let shape: Vec<usize> = ranges.iter().map(SliceRange::len).collect();
-        let values = Self::full(shape, value, self.dtype(), &self.device())?;
+        // Before anything is made of their size, the ranges must be within the tensor.
+        let Meta { shape, dtype } = op::infer(&Op::Move(MoveOp::Slice(ranges.into()), &self))?;
+        let values = Self::full(shape, value, dtype, &self.device())?;
         self.slice_assign(ranges, values)
     }
 }
