@@ -259,6 +259,8 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
                 let index = || Operand::new([3, 2], dtype, Fill::Same(value));
                 let line = || Operand::new([2], dtype, Fill::Same(value));
                 let src = || Operand::new([3, 2], DType::F32, Fill::Tame);
+                // Nothing to read or write, and yet an error.
+                let nothing = |n| Operand::new([0, n], DType::F32, Fill::Tame);
                 let mut indexed = vec![
                     IndexOp::Gather {
                         x: x(),
@@ -269,6 +271,18 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
                         x: x(),
                         index: line(),
                         axis: 1,
+                    },
+                    IndexOp::Select {
+                        x: nothing(4),
+                        index: line(),
+                        axis: 1,
+                    },
+                    IndexOp::SelectAssign {
+                        x: nothing(4),
+                        index: line(),
+                        src: nothing(2),
+                        axis: 1,
+                        mode: ScatterMode::Set,
                     },
                 ];
                 for &mode in ScatterMode::ALL {
