@@ -1,5 +1,5 @@
-//! What the types cost: a typed call beside the backend's kernel, a tracked call beside a plain one, run-time dispatch
-//! aside. Best of fifteen rounds in which every contender has its turn; nanoseconds. `cargo bench --bench overhead`
+//! What the types cost: a typed call beside the backend's kernel, a call on a run-time backend and a tracked one beside
+//! it. Best of fifteen rounds in which every contender has its turn; nanoseconds. `cargo bench --bench overhead`
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use keyway::backend::{Backend, BackendTypes};
 use keyway::op::{Arg, BinaryOp, Meta, Op, UnaryOp};
 use keyway::prelude::*;
-use keyway::{DType, Shape};
+use keyway::{DType, Dyn, DynDevice, Shape};
 
 type Contender<'a> = (&'a str, Box<dyn Fn() + 'a>);
 type Value = <Flex as BackendTypes>::Primitive;
@@ -15,6 +15,7 @@ type Value = <Flex as BackendTypes>::Primitive;
 fn main() {
     let device = Default::default();
     let plain = Tensor::<Flex, 1>::full([1], 0.5, &device);
+    let dynamic = Tensor::<Dyn, 1>::full([1], 0.5, &DynDevice::default());
     let untracked = Tensor::<Autodiff<Flex>, 1>::full([1], 0.5, &device);
     let tracked = untracked.clone().require_grad();
     let value: Value = plain.raw().primitive().clone();
@@ -28,7 +29,7 @@ fn main() {
         Flex::execute(Op::Binary(BinaryOp::Add, Arg::Tensor(x), Arg::Tensor(y)), &meta).expect("add")
     };
     let exp = |x: Value| Flex::execute(Op::Unary(UnaryOp::Exp, x), &meta).expect("exp");
-    let contenders: [Contender; 8] = [
+    let contenders: [Contender; 10] = [
         (
             "add: allocate and loop",
             Box::new(|| {
@@ -50,6 +51,12 @@ fn main() {
             "add: typed",
             Box::new(|| {
                 black_box(plain.clone() + plain.clone());
+            }),
+        ),
+        (
+            "add: typed, on Dyn",
+            Box::new(|| {
+                black_box(dynamic.clone() + dynamic.clone());
             }),
         ),
         (
@@ -77,13 +84,19 @@ fn main() {
             }),
         ),
         (
+            "exp: typed, on Dyn",
+            Box::new(|| {
+                black_box(dynamic.clone().exp());
+            }),
+        ),
+        (
             "exp: typed, on Autodiff, tracked",
             Box::new(|| {
                 black_box(tracked.clone().exp());
             }),
         ),
     ];
-    let mut best = [f64::INFINITY; 8];
+    let mut best = [f64::INFINITY; 10];
     for _ in 0..15 {
         for ((_, f), best) in contenders.iter().zip(&mut best) {
             *best = best.min(time(f));

@@ -117,6 +117,22 @@ impl DType {
         }
     }
 
+    /// 0 as an element of this type: `false` for `bool`.
+    pub(crate) fn zero(self) -> Scalar {
+        match self {
+            DType::Bool => Scalar::Bool(false),
+            _ => Scalar::Int(0),
+        }
+    }
+
+    /// 1 as an element of this type: `true` for `bool`.
+    pub(crate) fn one(self) -> Scalar {
+        match self {
+            DType::Bool => Scalar::Bool(true),
+            _ => Scalar::Int(1),
+        }
+    }
+
     /// The bytes that one element takes.
     pub fn size(self) -> usize {
         match self {

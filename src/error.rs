@@ -159,12 +159,6 @@ pub enum Error {
         /// What it did.
         message: String,
     },
-    /// A failure that came after the call that caused it, on an asynchronous device.
-    #[error("the device failed earlier: {message}")]
-    Poisoned {
-        /// The first failure.
-        message: String,
-    },
     /// A file that cannot be read or written, or is not what it should be.
     #[error("{path}: {message}")]
     File {

@@ -8,6 +8,7 @@ mod data;
 pub mod dynamic;
 mod element;
 mod error;
+pub mod guarantees;
 pub mod nn;
 pub mod op;
 pub mod optim;
@@ -34,9 +35,9 @@ pub use dynamic::{Dyn, DynDevice, DynTensor};
 pub use element::{DType, Element, FloatElement, IntElement, NumericElement, Scalar};
 pub use error::{Error, Name};
 pub use half::{bf16, f16};
-pub use raw::{Distribution, Slice};
+pub use raw::{Distribution, Slice, SliceArgs};
 pub use shape::{Dims, Shape};
-pub use tensor::{AsDim, BitElement, ExpandArgs, Nested, Operand, ReshapeArgs, SliceArgs, Tensor};
+pub use tensor::{AsDim, BitElement, ExpandArgs, Nested, Operand, ReshapeArgs, Tensor};
 pub use tensor::{activation, linalg, loss, module};
 
 /// What model code needs.

@@ -16,6 +16,8 @@ pub type Dims = SmallVec<[usize; 4]>;
 /// assert_eq!((shape.rank(), shape.num_elements(), shape[1]), (2, 6, 3));
 /// ```
 #[derive(Default, Eq, Hash, Serialize, Deserialize)]
+// Equality compares the same sizes that are hashed.
+#[allow(clippy::derived_hash_with_manual_eq)]
 pub struct Shape(Dims);
 
 // The derived one calls `memcmp`, which takes longer than comparing the few sizes.
@@ -26,11 +28,18 @@ impl PartialEq for Shape {
     }
 }
 
-// The derived one would clone size by size.
+// The derived one would clone size by size, and `from_slice` calls `memcpy` for a few of them.
 impl Clone for Shape {
     #[inline]
     fn clone(&self) -> Self {
-        Shape(Dims::from_slice(&self.0))
+        if self.0.spilled() {
+            return Shape(Dims::from_slice(&self.0));
+        }
+        let size = |axis| self.0.get(axis).copied().unwrap_or(0);
+        Shape(Dims::from_buf_and_len(
+            [size(0), size(1), size(2), size(3)],
+            self.rank(),
+        ))
     }
 }
 

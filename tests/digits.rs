@@ -11,6 +11,7 @@ mod model;
 mod train;
 
 use std::path::Path;
+use std::process::Command;
 
 use cli::Options;
 use data::{Digits, shuffled};
@@ -264,4 +265,51 @@ fn the_command_line_refuses_what_it_does_not_know() {
     );
     #[cfg(not(feature = "ndarray"))]
     assert!(refused("--backend ndarray").contains("feature `ndarray`"));
+}
+
+/// The program itself: what is wrong is said on standard error, and the exit code tells.
+#[test]
+fn the_program_fails_with_a_message() {
+    let run = |args: &[&str]| {
+        let features = if cfg!(feature = "ndarray") { "ndarray" } else { "" };
+        let output = Command::new(env!("CARGO"))
+            .args([
+                "run",
+                "--quiet",
+                "--offline",
+                "--example",
+                "digits",
+                "--features",
+                features,
+                "--",
+            ])
+            .args(args)
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, stdout, stderr) = run(&["--max-steps", "1"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert_eq!(stdout.lines().nth_back(1), Some("replicas bit-identical: yes"));
+    let refused: [(&[&str], &str); 4] = [
+        (&["--epoch", "3"], "error: invalid option '--epoch'\n"),
+        (
+            &["--data", "no-such.csv"],
+            "error: no-such.csv: No such file or directory",
+        ),
+        (
+            &["--data", "Cargo.toml"],
+            "error: Cargo.toml: line 1: `[package]` is not a number",
+        ),
+        (
+            &["--max-steps", "1", "--save", "no/such/folder/file"],
+            "error: no/such/folder/file: ",
+        ),
+    ];
+    for (args, message) in refused {
+        let (code, _, stderr) = run(args);
+        assert_eq!(code, Some(1), "{args:?}: {stderr}");
+        assert!(stderr.starts_with(message), "{args:?}: {stderr}");
+    }
 }

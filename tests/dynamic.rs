@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use few::Few;
 use keyway::dynamic::{Available, CollectiveVisitor, ConversionError};
-use keyway::nn::{Linear, LinearConfig};
+use keyway::nn::{BatchNorm2d, BatchNorm2dConfig, Linear, LinearConfig};
 use keyway::optim::SgdConfig;
 use keyway::prelude::*;
 use keyway::{DType, Dyn, DynDevice, DynTensor, Flex, GroupOptions, dispatch, dispatch_collective};
@@ -153,7 +153,7 @@ mod guarantees {
                 .unwrap()
                 .matmul(b.clone().reshape([1, 1]).unwrap()),
             DynTensor::cat(vec![a.clone(), a.clone(), b.clone()], 0),
-            mask.choose(a.clone(), b.clone()),
+            b.clone().mask_where(mask, a.clone()),
             a.clone().gather(0, ints([0], &other())),
         ] {
             assert!(matches!(result, Err(Error::BackendMismatch { .. })), "{result:?}");
@@ -193,7 +193,7 @@ mod guarantees {
         let x = floats([1.0, 2.0], &flex()).require_grad().unwrap();
         let moved = x.clone().to_device(&other()).unwrap();
         assert_eq!(moved.device(), other());
-        let gradients = moved.mul(2.0f32).unwrap().sum(&[0]).unwrap().backward().unwrap();
+        let gradients = moved.mul(2.0f32).unwrap().sum_dim(0).unwrap().backward().unwrap();
         let grad = x.grad(&gradients).unwrap().unwrap();
         assert_eq!(grad.device(), flex());
         assert_eq!(values(grad), [2.0, 2.0]);
@@ -270,13 +270,14 @@ mod guarantees {
         );
         for result in [
             x.clone().matmul(matrix.clone()),
-            x.clone().sum(&[7]),
-            x.clone().permute(&[0, 1]),
+            x.clone().sum_dim(7),
+            x.clone().permute([0, 1]),
             DynTensor::stack(vec![x.clone(), matrix.clone()], 0),
             x.clone().linear(x.clone(), None),
-            matrix.clone().squeeze(0),
-            matrix.clone().unsqueeze(9),
-            matrix.flatten_axes(1, 0),
+            matrix.clone().squeeze_dim(0),
+            matrix.clone().unsqueeze_dim(9),
+            matrix.clone().unsqueeze(usize::MAX),
+            matrix.flatten(1, 0),
         ] {
             assert!(result.is_err(), "{result:?}");
         }
@@ -581,6 +582,38 @@ mod training {
         let alone = &run("flex")[0];
         assert_ne!(a, alone, "the members' shares differ, and so does their mean");
         assert_eq!(alone, &run("mesh:flex:1")[0]);
+    }
+
+    /// Cases 6 and 7: a model moves with its buffers, and its parameters stay the leaves they are.
+    #[test]
+    fn a_model_moves_to_another_backend() {
+        let (from, to) = (flex(), other());
+        let model: BatchNorm2d<Autodiff<Dyn>> = BatchNorm2dConfig::new(1).init(&from);
+        let x = |device: &DynDevice| Tensor::<Autodiff<Dyn>, 4>::from_array([[[[1.0, 3.0]]]], device);
+        model.forward(x(&from));
+        let weight = model.weight.val();
+        let before = model.record().unwrap();
+        let moved = model.to_device(&to).unwrap();
+        moved
+            .for_each(|_, x| {
+                assert_eq!(x.device(), to);
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(moved.record().unwrap(), before);
+        assert_ne!(
+            moved.running_mean.val().into_vec().unwrap(),
+            [0.0],
+            "the statistics moved too"
+        );
+        let y = moved.forward(x(&to));
+        let gradients = (y.clone() * y).sum().backward();
+        let grad = weight
+            .grad(&gradients)
+            .expect("the same leaf")
+            .into_vec()
+            .unwrap();
+        assert!((grad[0] - 4.0).abs() < 1e-3, "{grad:?}");
     }
 
     #[test]

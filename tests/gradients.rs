@@ -425,7 +425,7 @@ impl Layout {
     fn view<A: Backend>(self, leaf: Raw<A>, shape: &[usize]) -> Result<Raw<A>, keyway::Error> {
         match self {
             Layout::Contiguous => Ok(leaf),
-            Layout::Permuted => leaf.permute(&(0..shape.len()).rev().collect::<Vec<_>>()),
+            Layout::Permuted => leaf.permute((0..shape.len()).rev().collect::<Vec<_>>()),
             Layout::Sliced => {
                 let mut ranges: Vec<_> = shape.iter().map(|&size| SliceRange::new(1, 1 + size)).collect();
                 *ranges.last_mut().unwrap() = SliceRange {
@@ -433,7 +433,7 @@ impl Layout {
                     end: 2 * shape[shape.len() - 1],
                     step: -2,
                 };
-                leaf.slice(&ranges)
+                leaf.slice(&ranges[..])
             }
             Layout::Expanded => leaf.expand(shape),
         }

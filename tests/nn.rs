@@ -151,6 +151,25 @@ fn a_parameter_forgets_where_its_value_came_from() {
 }
 
 #[test]
+fn every_update_of_a_buffer_counts() {
+    let buffer = Buffer::new(Tensor::<Flex, 1, i32>::from_array([0], &FlexDevice::new(0)));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..100).for_each(|_| buffer.update(|count| count + 1)));
+        }
+    });
+    assert_eq!(buffer.val().into_vec().unwrap(), [400]);
+}
+
+/// No lock is held while ops run: a thread that waits inside one may be given work on the same buffer.
+#[test]
+fn a_buffer_can_be_read_while_it_is_updated() {
+    let buffer = Buffer::new(Tensor::<Flex, 1>::ones([1], &FlexDevice::new(0)));
+    buffer.update(|x| x + buffer.val());
+    assert_eq!(buffer.val().into_vec().unwrap(), [2.0]);
+}
+
+#[test]
 fn a_clone_of_a_buffer_has_a_value_of_its_own() {
     let a = Buffer::new(Tensor::<Flex, 1>::zeros([1], &FlexDevice::new(0)));
     let b = a.clone();
@@ -166,7 +185,7 @@ fn a_buffer_keeps_no_graph() {
     let device = FlexDevice::new(0);
     let buffer = Buffer::new(Tensor::<Train, 1>::zeros([1], &device));
     let x = Tensor::from_array([1.0], &device).require_grad();
-    buffer.update(|_| x * 2.0);
+    buffer.update(|_| &x * 2.0);
     assert!(buffer.val().try_backward().is_err());
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::AutodiffBackend;
 use crate::backend::{Backend, BackendTypes, PlainBackend, Reach, SyncState, Synced};
 use crate::collective::{GradientReduction, ParamId};
 use crate::error::Error;
@@ -25,6 +26,18 @@ pub struct GradientSet<B: ?Sized + BackendTypes> {
     pub(crate) device: B::Device,
     pub(crate) by_leaf: HashMap<LeafId, B::Primitive>,
     pub(crate) params: BTreeMap<ParamId, LeafId>,
+}
+
+/// The mean, over the members of the device's group, of the gradients of the sum of `x`.
+pub(crate) fn backward_synced<B: AutodiffBackend>(
+    x: B::Primitive,
+) -> Result<Gradients<B::Plain, Synced>, Error> {
+    let device = B::Plain::device(&B::inner(x.clone()));
+    let set = <B::Reach as Reach<B::Plain>>::backward_synced(&device, |on_leaf| match on_leaf {
+        Some(on_leaf) => B::backward_with(x, on_leaf),
+        None => B::backward(x),
+    })?;
+    Ok(Gradients::from_set(set))
 }
 
 impl<B: Backend> GradientSet<B> {

@@ -22,6 +22,7 @@ mod rules;
 mod tape;
 
 pub use checkpoint::{BalancedCheckpointing, NoCheckpointing, Strategy};
+pub(crate) use gradients::backward_synced;
 pub use gradients::{AfterBackward, GradientSet, Gradients, LeafId, ReadyToStep};
 use tape::Node;
 pub use tape::OnLeaf;

@@ -15,7 +15,7 @@ pub mod ndarray;
 mod reach;
 
 pub(crate) use reach::not_collective;
-pub use reach::{Collective, DynBackend, Local, Reach, SyncState, Synced, Unproven, Unsynced};
+pub use reach::{Collective, DynBackend, InGroup, Local, Reach, SyncState, Synced, Unproven, Unsynced};
 
 /// The device and the tensor of a backend, before anything is known of what it can do.
 pub trait BackendTypes {
@@ -42,7 +42,8 @@ pub trait Device: Clone + PartialEq + Debug + Send + Sync + 'static {
 /// family of [`Op`] and hands fused ops that it has no kernel for to [`crate::op::lower::fused`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a backend",
-    label = "needs a backend, such as `Flex` or `Autodiff<Flex>`"
+    label = "needs a backend",
+    note = "backends are `Flex`, `Mesh<Flex>`, `Autodiff<Flex>`, and types that implement `Backend`"
 )]
 pub trait Backend:
     BackendTypes + Clone + Debug + Send + Sync + 'static + Supports<f32> + Supports<i32> + Supports<bool>
@@ -123,7 +124,8 @@ pub trait Supports<E> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be differentiated",
     label = "`Autodiff` wraps plain backends only",
-    note = "plain backends are all but `Autodiff<_>`"
+    note = "plain backends are all but `Autodiff<_>`, which goes around one once: `.inner()` gives a tensor of it, or add \
+            `{Self}: PlainBackend` to a generic function's bounds"
 )]
 pub trait PlainBackend: Backend<Plain = Self> {}
 
@@ -144,6 +146,7 @@ pub trait Readable: Backend {
 /// A backend on which one process works alone, and which executes: it can be joined into a [`Mesh`](crate::Mesh).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `Local` backend",
-    label = "only a `Local` backend can be joined into a `Mesh`"
+    label = "only a `Local` backend can be joined into a `Mesh`",
+    note = "gradients go around the mesh, as in `Autodiff<Mesh<Flex>>`; a `Collective` backend needs none"
 )]
 pub trait LocalBackend: PlainBackend + Readable + Backend<Reach = Local> {}

@@ -22,6 +22,21 @@ pub enum Collective {}
 #[derive(Clone, Copy, Debug)]
 pub enum Unproven {}
 
+/// The marker of backends that implement [`CollectiveBackend`]: `Collective`. A bound of its own instead of
+/// `Reach = Collective`, for the compiler explains an unequal type in words that are not ours.
+#[diagnostic::on_unimplemented(
+    message = "a backend that is `{Self}` has no collective operations",
+    label = "these are operations of a `Collective` backend",
+    note = "write `type Reach = Collective` in its `impl Backend`"
+)]
+pub trait InGroup<B>: Reach<B, AfterBackward = Unsynced> + sealed::Sealed {}
+impl<B: CollectiveBackend> InGroup<B> for Collective {}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Collective {}
+}
+
 /// The proof that backend `B` reaches as far as the marker says, for the plain backend: decorators with gradients never
 /// enter it.
 #[diagnostic::on_unimplemented(
@@ -191,7 +206,7 @@ pub(crate) fn not_collective<B: Backend>(device: &B::Device) -> Error {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not choose its backend at run time",
     label = "needs a backend such as `Dyn`",
-    note = "`backends!` declares one"
+    note = "`backends!` declares one; a backend of one kind is `Local` or `Collective`"
 )]
 pub trait DynBackend: PlainBackend + Readable + Backend<Reach = Unproven> {
     /// The device's place in its group, if it is in one.

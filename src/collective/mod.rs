@@ -26,7 +26,7 @@ use std::sync::{Arc, Weak};
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Backend, Collective};
+use crate::backend::{Backend, InGroup};
 use crate::error::Error;
 use crate::op::Meta;
 
@@ -87,9 +87,10 @@ impl fmt::Display for ParamId {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot take part in collective operations",
     label = "`{Self}` is not a `Collective` backend",
-    note = "lift it into a group of replicas with `Mesh<{Self}>`"
+    note = "lift it into a group of replicas with `Mesh<{Self}>`",
+    note = "of a device chosen at run time, `dispatch_collective!` gives the typed backend"
 )]
-pub trait CollectiveBackend: Backend<Reach = Collective> {
+pub trait CollectiveBackend: Backend<Reach: InGroup<Self::Plain>> {
     /// The device's place in its group.
     fn member(device: &Self::Device) -> &Arc<Member>;
 

@@ -42,7 +42,11 @@ pub trait Transport: Debug + Send + Sync + 'static {
 }
 
 /// A transport that can move the memory of backend `B`.
-#[diagnostic::on_unimplemented(message = "the transport `{Self}` cannot carry the memory of `{B}`")]
+#[diagnostic::on_unimplemented(
+    message = "the transport `{Self}` cannot carry the memory of `{B}`",
+    label = "`{Self}` carries nothing of `{B}`",
+    note = "`InProcess` carries every plain backend; a transport of your own implements `Transport` and `Carries<{B}>`"
+)]
 pub trait Carries<B>: Transport {}
 
 /// What a member posts in a round.

@@ -195,8 +195,10 @@ macro_rules! backends {
             }
 
             // Which element types a device holds is known at run time.
+            #[diagnostic::do_not_recommend]
             impl<E: $crate::Element> $crate::Supports<E> for $Backend {}
 
+            #[diagnostic::do_not_recommend]
             impl $crate::PlainBackend for $Backend {}
 
             impl Backend for $Backend {
@@ -256,12 +258,14 @@ macro_rules! backends {
                 }
             }
 
+            #[diagnostic::do_not_recommend]
             impl Readable for $Backend {
                 fn into_data(x: $Tensor) -> Result<TensorData, Error> {
                     match x { $( $(#[$arm_meta])* $Tensor::$Arm(x) => <$B>::into_data(x) ),+ }
                 }
             }
 
+            #[diagnostic::do_not_recommend]
             impl DynBackend for $Backend {
                 fn member(device: &$Device) -> Option<&std::sync::Arc<$crate::collective::Member>> {
                     match device { $(

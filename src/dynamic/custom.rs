@@ -246,6 +246,7 @@ impl BackendTypes for Custom {
 }
 
 // Which element types a device holds is known at run time.
+#[diagnostic::do_not_recommend]
 impl<E: Element> Supports<E> for Custom {}
 
 #[diagnostic::do_not_recommend]
@@ -285,12 +286,14 @@ impl Backend for Custom {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Readable for Custom {
     fn into_data(x: CustomTensor) -> Result<TensorData, Error> {
         x.0.into_data()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl DynBackend for Custom {
     fn member(device: &CustomDevice) -> Option<&Arc<Member>> {
         device.0.member()

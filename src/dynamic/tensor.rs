@@ -1,14 +1,14 @@
 //! Tensors of which nothing is known at compile time.
 
 use super::Dyn;
-use crate::autodiff::{Autodiff, AutodiffBackend, Gradients, Strategy};
-use crate::backend::{SyncState, Unsynced};
+use crate::autodiff::{self, Autodiff, AutodiffBackend, Gradients, LeafId, Strategy};
+use crate::backend::{SyncState, Synced, Unsynced};
 use crate::collective::{self, CollectiveOp, ParamId, Pending, ReduceKind};
 use crate::error::Error;
-use crate::raw::Raw;
+use crate::raw::{Raw, group_operations};
 
 /// A tensor whose rank, element type and backend are known at run time only, tracked or not. It has every op and composite
-/// of [`Raw`], by the names of [`Tensor`], and each returns a `Result`.
+/// of [`Raw`], by the names of [`Tensor`](crate::Tensor), and each returns a `Result`.
 ///
 /// A tensor that is not tracked is a constant where it meets one that is. The checkpointing strategy alone is a type, also
 /// here: `Raw<Autodiff<Dyn, BalancedCheckpointing>>` has the same methods, and the two do not meet.
@@ -17,7 +17,7 @@ use crate::raw::Raw;
 /// use keyway::{DType, DynDevice, DynTensor, Error, TensorData};
 /// let device: DynDevice = "flex".parse()?;
 /// let x = DynTensor::from_data(TensorData::new(vec![1.0f32, 2.0], [2])?, &device)?.require_grad()?;
-/// let y = x.clone().mul(x.clone())?.sum(&[0])?;
+/// let y = x.clone().mul(x.clone())?.sum_dim(0)?;
 /// assert_eq!(x.grad(&y.backward()?)?.unwrap().into_data()?.as_slice::<f32>()?, &[2.0, 4.0]);
 ///
 /// let i = x.clone().cast(DType::I32)?;
@@ -74,17 +74,35 @@ impl<S: Strategy> Raw<Autodiff<Dyn, S>> {
         Autodiff::<Dyn, S>::backward(self.into_primitive()).map(Gradients::from_set)
     }
 
+    /// [`DynTensor::backward`](Raw::backward) and [`Gradients::sync`] in one, where the exchange of a gradient begins as
+    /// soon as it is complete. On a device in no group it is `backward`.
+    ///
+    /// # Errors
+    /// `NotTracked` if there is none, `Collective` if a member is missing or does something else, or if a backend fails.
+    pub fn backward_synced(self) -> Result<Gradients<Dyn, Synced>, Error> {
+        autodiff::backward_synced::<Autodiff<Dyn, S>>(self.into_primitive())
+    }
+
     /// The gradient of this leaf, untracked; `None` if the backward pass did not come by it.
     ///
     /// # Errors
     /// `NotTracked` if the tensor is not tracked, `NotLeaf` if an op produced it.
     pub fn grad<T: SyncState>(&self, gradients: &Gradients<Dyn, T>) -> Result<Option<Self>, Error> {
-        self.tracked("grad")?;
-        let leaf = Autodiff::<Dyn, S>::leaf(self.primitive()).ok_or_else(|| self.not_leaf("grad"))?;
-        Ok(gradients
-            .set
-            .get(leaf)
-            .map(|grad| Self::from_inner(Raw::new(grad.clone()))))
+        let grad = gradients.set.get(self.leaf_id("grad")?).cloned();
+        Ok(grad.map(|grad| Self::from_inner(Raw::new(grad))))
+    }
+
+    /// Takes the gradient of this leaf out, so that its buffer can be reused; `None` if the backward pass did not come by
+    /// it, or it was taken.
+    ///
+    /// # Errors
+    /// As [`DynTensor::grad`](Raw::grad).
+    pub fn grad_remove<T: SyncState>(
+        &self,
+        gradients: &mut Gradients<Dyn, T>,
+    ) -> Result<Option<Self>, Error> {
+        let grad = gradients.set.remove(self.leaf_id("grad_remove")?);
+        Ok(grad.map(|grad| Self::from_inner(Raw::new(grad))))
     }
 
     /// Marks this leaf as a parameter that the device's group trains together.
@@ -120,11 +138,12 @@ impl<S: Strategy> Raw<Autodiff<Dyn, S>> {
         Err(Error::NotTracked { op: op.into() })
     }
 
-    fn not_leaf(&self, op: &'static str) -> Error {
-        Error::NotLeaf {
+    fn leaf_id(&self, op: &'static str) -> Result<LeafId, Error> {
+        self.tracked(op)?;
+        Autodiff::<Dyn, S>::leaf(self.primitive()).ok_or_else(|| Error::NotLeaf {
             op: op.into(),
             producer: self.primitive().producer().unwrap_or("an op").into(),
-        }
+        })
     }
 }
 
@@ -145,24 +164,5 @@ impl<S: Strategy> Raw<Autodiff<Dyn, S>> {
         )
     }
 
-    /// Reduces the members' tensors, element by element in the order of ranks.
-    pub fn all_reduce(self, kind: ReduceKind) -> Result<Self, Error> {
-        self.collective(CollectiveOp::AllReduce(kind))?.wait()
-    }
-
-    /// Gives every member the tensor of one.
-    pub fn broadcast(self, root: usize) -> Result<Self, Error> {
-        self.collective(CollectiveOp::Broadcast { root })?.wait()
-    }
-
-    /// Concatenates the members' tensors along an axis, in the order of ranks.
-    pub fn all_gather(self, axis: usize) -> Result<Self, Error> {
-        self.collective(CollectiveOp::AllGather { axis })?.wait()
-    }
-
-    /// Gives each member its part of the reduction along an axis.
-    pub fn reduce_scatter(self, kind: ReduceKind, axis: usize) -> Result<Self, Error> {
-        self.collective(CollectiveOp::ReduceScatter { kind, axis })?
-            .wait()
-    }
+    group_operations!();
 }

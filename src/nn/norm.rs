@@ -187,7 +187,7 @@ impl<B: Backend, E: FloatElement> BatchNorm2d<B, E> {
                 let message = "training needs more than one value for each channel";
                 return Err(Error::shape("batch_norm", &[x.shape()], message));
             }
-            let (var, mean) = x.clone().var_mean(&axes, 0)?;
+            let (var, mean) = x.clone().moments(&axes, 0)?;
             self.follow(&self.running_mean, mean.clone())?;
             self.follow(&self.running_var, var.clone().mul(n as f64 / (n - 1) as f64)?)?;
             (mean, var)
@@ -203,10 +203,11 @@ impl<B: Backend, E: FloatElement> BatchNorm2d<B, E> {
     /// Moves a running statistic towards that of a batch.
     fn follow(&self, running: &Buffer<B, 1, E>, batch: Raw<B>) -> Result<(), Error> {
         let share = self.momentum;
-        let batch = Raw::<B>::new(B::detach(batch.into_primitive())).flatten()?;
+        let batch = Raw::<B>::new(B::detach(batch.into_primitive())).ravel()?;
+        let batch = batch.mul(share)?;
         running.try_update(|old| {
             let old = old.into_raw().cast(batch.dtype())?.mul(1.0 - share)?;
-            Tensor::try_from_raw(old.add(batch.mul(share)?)?.cast(E::DTYPE)?)
+            Tensor::try_from_raw(old.add(batch.clone())?.cast(E::DTYPE)?)
         })
     }
 }

@@ -1,12 +1,12 @@
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::module::{Kind, Mapper, Module, Visitor};
 use crate::autodiff::{AutodiffBackend, Gradients};
 use crate::backend::Backend;
 use crate::element::{Element, FloatElement};
 use crate::error::Error;
-use crate::tensor::Tensor;
+use crate::tensor::{Tensor, ok};
 
 /// A trained tensor of a model. On a backend that records gradients it is a leaf. Its identity is its path in the model.
 ///
@@ -91,26 +91,35 @@ impl<B: Backend, const D: usize, E: FloatElement> fmt::Debug for Param<B, D, E> 
 /// # Ok::<(), keyway::Error>(())
 /// ```
 pub struct Buffer<B: Backend, const D: usize, E: Element = f32> {
-    value: Mutex<Tensor<B, D, E>>,
+    value: Mutex<Versioned<Tensor<B, D, E>>>,
+}
+
+/// A value, and how many it replaced.
+struct Versioned<T> {
+    value: T,
+    version: u64,
 }
 
 impl<B: Backend, const D: usize, E: Element> Buffer<B, D, E> {
     /// A buffer of this value, whose history it forgets.
     pub fn new(value: Tensor<B, D, E>) -> Self {
         Buffer {
-            value: Mutex::new(detached(value)),
+            value: Mutex::new(Versioned {
+                value: detached(value),
+                version: 0,
+            }),
         }
     }
 
     /// The value.
     pub fn val(&self) -> Tensor<B, D, E> {
-        self.lock().clone()
+        self.lock().value.clone()
     }
 
-    /// Gives the buffer another value, which may depend on the one it has; nothing comes in between.
-    pub fn update(&self, f: impl FnOnce(Tensor<B, D, E>) -> Tensor<B, D, E>) {
-        let mut value = self.lock();
-        *value = detached(f(value.clone()));
+    /// Gives the buffer another value, which may depend on the one it has; nothing comes in between: `f` is called again
+    /// where another thread was faster.
+    pub fn update(&self, f: impl Fn(Tensor<B, D, E>) -> Tensor<B, D, E>) {
+        ok(self.try_update(|value| Ok(f(value))));
     }
 
     /// [`Buffer::update`] by what may fail.
@@ -119,15 +128,28 @@ impl<B: Backend, const D: usize, E: Element> Buffer<B, D, E> {
     /// What `f` returns; the value is then unchanged.
     pub fn try_update(
         &self,
-        f: impl FnOnce(Tensor<B, D, E>) -> Result<Tensor<B, D, E>, Error>,
+        f: impl Fn(Tensor<B, D, E>) -> Result<Tensor<B, D, E>, Error>,
     ) -> Result<(), Error> {
-        let mut value = self.lock();
-        *value = detached(f(value.clone())?);
-        Ok(())
+        loop {
+            let (old, version) = {
+                let current = self.lock();
+                (current.value.clone(), current.version)
+            };
+            // Without the lock: a thread that waits inside an op may meanwhile be given work that wants it.
+            let value = detached(f(old)?);
+            let mut current = self.lock();
+            if current.version == version {
+                *current = Versioned {
+                    value,
+                    version: version + 1,
+                };
+                return Ok(());
+            }
+        }
     }
 
     /// A panic while the lock is held leaves the old value, which is a whole one.
-    fn lock(&self) -> impl std::ops::DerefMut<Target = Tensor<B, D, E>> + '_ {
+    fn lock(&self) -> MutexGuard<'_, Versioned<Tensor<B, D, E>>> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,7 +3,7 @@ use super::containers::without_tensors;
 use crate::backend::Backend;
 use crate::element::FloatElement;
 use crate::module::pool_options;
-use crate::op::{PoolOp, PoolOptions};
+use crate::op::PoolOptions;
 use crate::tensor::Tensor;
 
 /// Makes a [`MaxPool2d`] layer.
@@ -147,7 +147,7 @@ impl AvgPool2d {
     /// If a window is larger than the padded input.
     #[track_caller]
     pub fn forward<B: Backend, E: FloatElement>(&self, x: Tensor<B, 4, E>) -> Tensor<B, 4, E> {
-        Tensor::of(x.into_raw().pool(PoolOp::Avg(self.options.clone())))
+        Tensor::of(x.into_raw().avg_pool(self.options.clone()))
     }
 }
 

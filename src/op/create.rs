@@ -58,7 +58,12 @@ impl CreateOp {
 pub fn infer_create(op: &CreateOp, shape: Shape, dtype: DType) -> Result<Meta, Error> {
     let name = op.name();
     match op {
-        CreateOp::Full(_) => {}
+        CreateOp::Full(value) => {
+            if !value.fits(dtype) {
+                let message = format!("the number {value} is none for {dtype} elements");
+                return Err(Error::argument(name, message));
+            }
+        }
         CreateOp::Arange { .. } => {
             if dtype == DType::Bool {
                 return Err(Error::dtype(name, dtype, "a number type"));

@@ -115,6 +115,7 @@ leaf_ops! {
 
 impl UnaryOp {
     /// Whether the op takes this element type.
+    #[inline]
     pub fn takes(self, dtype: DType) -> bool {
         use UnaryOp::*;
         match self {
@@ -129,6 +130,7 @@ impl UnaryOp {
     }
 
     /// The element type of the result.
+    #[inline]
     pub fn output(self, dtype: DType) -> DType {
         if matches!(self, UnaryOp::IsNan | UnaryOp::IsInf) {
             DType::Bool
@@ -140,6 +142,7 @@ impl UnaryOp {
 
 impl BinaryOp {
     /// Whether the op takes this element type.
+    #[inline]
     pub fn takes(self, dtype: DType) -> bool {
         use BinaryOp::*;
         match self {

@@ -10,32 +10,42 @@ use crate::shape::{Dims, Shape};
 ///
 /// # Errors
 /// If the operands' ranks, shapes or element types, or the arguments, do not fit the op.
+#[inline]
 pub fn infer<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
+    // The most frequent ops on operands that fit are inferred in the caller. The result is no larger than an operand.
+    match op {
+        Op::Unary(op, x) if op.takes(x.dtype()) => Ok(Meta {
+            shape: x.shape().clone(),
+            dtype: op.output(x.dtype()),
+        }),
+        Op::Binary(op, Arg::Tensor(a), Arg::Tensor(b))
+            if a.dtype() == b.dtype() && op.takes(a.dtype()) && a.shape() == b.shape() =>
+        {
+            Ok(a.meta())
+        }
+        _ => infer_any(op),
+    }
+}
+
+fn infer_any<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
     let name = op.name();
     let (shape, dtype) = match op {
-        // These return at once: they are the most frequent, and no larger than what `pair` has checked.
         Op::Unary(op, x) => {
-            takes(name, x.dtype(), op.takes(x.dtype()))?;
-            return Ok(Meta {
-                shape: x.shape().clone(),
-                dtype: op.output(x.dtype()),
-            });
+            takes(name, x.dtype(), |dtype| op.takes(dtype))?;
+            (x.shape().clone(), op.output(x.dtype()))
         }
         Op::Binary(op, a, b) => {
             let meta = pair(name, a, b)?;
-            takes(name, meta.dtype, op.takes(meta.dtype))?;
-            return Ok(meta);
+            takes(name, meta.dtype, |dtype| op.takes(dtype))?;
+            (meta.shape, meta.dtype)
         }
         Op::Compare(op, a, b) => {
             let meta = pair(name, a, b)?;
-            takes(name, meta.dtype, op.takes(meta.dtype))?;
-            return Ok(Meta {
-                dtype: DType::Bool,
-                ..meta
-            });
+            takes(name, meta.dtype, |dtype| op.takes(dtype))?;
+            (meta.shape, DType::Bool)
         }
         Op::Reduce(op, x, axes) => {
-            takes(name, x.dtype(), op.takes(x.dtype()))?;
+            takes(name, x.dtype(), |dtype| op.takes(dtype))?;
             let mut shape = x.shape().clone();
             distinct_axes(name, axes, shape.rank())?;
             if op.is_arg() && axes.len() != 1 {
@@ -64,7 +74,7 @@ pub fn infer<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
             (shape, op.output(x.dtype()))
         }
         Op::Scan(_, x, axis) => {
-            takes(name, x.dtype(), x.dtype() != DType::Bool)?;
+            takes(name, x.dtype(), is_number)?;
             in_rank(name, *axis, x.shape().rank())?;
             (x.shape().clone(), x.dtype())
         }
@@ -73,12 +83,12 @@ pub fn infer<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
         Op::Index(op) => index(name, op)?,
         Op::Matmul(a, b) => {
             same_dtype(name, a, b)?;
-            takes(name, a.dtype(), a.dtype() != DType::Bool)?;
+            takes(name, a.dtype(), is_number)?;
             (matmul(name, a.shape(), b.shape())?, a.dtype())
         }
         Op::Conv(op) => conv(name, op)?,
         Op::Pool(op, x) => {
-            takes(name, x.dtype(), x.dtype().is_float())?;
+            takes(name, x.dtype(), DType::is_float)?;
             pool(name, op, x)?
         }
         Op::Cast(dtype, x) => (x.shape().clone(), *dtype),
@@ -88,7 +98,6 @@ pub fn infer<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
 }
 
 /// A result whose size in bytes fits the address space.
-#[inline]
 pub(super) fn checked(name: &'static str, shape: Shape, dtype: DType) -> Result<Meta, Error> {
     match shape.checked_elements().and_then(|n| n.checked_mul(dtype.size())) {
         Some(bytes) if bytes <= isize::MAX as usize => Ok(Meta { shape, dtype }),
@@ -100,20 +109,22 @@ pub(super) fn checked(name: &'static str, shape: Shape, dtype: DType) -> Result<
     }
 }
 
-#[inline]
-fn takes(name: &'static str, dtype: DType, ok: bool) -> Result<(), Error> {
-    if ok {
+fn takes(name: &'static str, dtype: DType, takes: impl Fn(DType) -> bool) -> Result<(), Error> {
+    if takes(dtype) {
         return Ok(());
     }
-    Err(Error::dtype(
-        name,
-        dtype,
-        if dtype == DType::Bool {
-            "a number type"
-        } else {
-            "another kind of element"
-        },
-    ))
+    let expected = match [DType::F32, DType::I32, DType::Bool].map(takes) {
+        [true, true, false] => "a number type",
+        [true, false, false] => "a float type",
+        [false, true, false] => "an integer type",
+        [false, false, true] => "bool",
+        _ => "another element type",
+    };
+    Err(Error::dtype(name, dtype, expected))
+}
+
+fn is_number(dtype: DType) -> bool {
+    dtype != DType::Bool
 }
 
 fn float<T: HasMeta>(name: &'static str, x: &T) -> Result<(), Error> {
@@ -124,7 +135,6 @@ fn float<T: HasMeta>(name: &'static str, x: &T) -> Result<(), Error> {
     }
 }
 
-#[inline]
 fn same_dtype<T: HasMeta>(name: &'static str, a: &T, b: &T) -> Result<(), Error> {
     if a.dtype() == b.dtype() {
         return Ok(());
@@ -195,15 +205,14 @@ fn fits(name: &'static str, scalar: Scalar, dtype: DType) -> Result<(), Error> {
     ))
 }
 
-#[inline]
 fn pair<T: HasMeta>(name: &'static str, a: &Arg<T>, b: &Arg<T>) -> Result<Meta, Error> {
     match (a, b) {
         (Arg::Tensor(a), Arg::Tensor(b)) => {
             same_dtype(name, a, b)?;
-            if a.shape() == b.shape() {
-                return Ok(a.meta());
-            }
-            checked(name, broadcast(name, a.shape(), b.shape())?, a.dtype())
+            Ok(Meta {
+                shape: broadcast(name, a.shape(), b.shape())?,
+                dtype: a.dtype(),
+            })
         }
         (Arg::Tensor(x), &Arg::Scalar(s)) | (&Arg::Scalar(s), Arg::Tensor(x)) => {
             fits(name, s, x.dtype())?;
@@ -377,11 +386,9 @@ fn index<T: HasMeta>(name: &'static str, op: &IndexOp<T>) -> Result<(Shape, DTyp
     };
     let writable = |x: &T, src: &T, mode: super::ScatterMode| {
         same_dtype(name, x, src)?;
-        takes(
-            name,
-            x.dtype(),
-            x.dtype() != DType::Bool || mode == super::ScatterMode::Set,
-        )
+        takes(name, x.dtype(), |dtype| {
+            is_number(dtype) || mode == super::ScatterMode::Set
+        })
     };
     match op {
         IndexOp::Gather { x, index, axis } => {
@@ -449,7 +456,7 @@ fn index<T: HasMeta>(name: &'static str, op: &IndexOp<T>) -> Result<(Shape, DTyp
 }
 
 fn sortable<T: HasMeta>(name: &'static str, x: &T, axis: usize) -> Result<(), Error> {
-    takes(name, x.dtype(), x.dtype() != DType::Bool)?;
+    takes(name, x.dtype(), is_number)?;
     in_rank(name, axis, x.shape().rank())?;
     if x.shape()[axis] > i32::MAX as usize {
         return Err(Error::shape(

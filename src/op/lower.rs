@@ -3,7 +3,6 @@
 use super::FusedOp;
 use crate::backend::Backend;
 use crate::error::Error;
-use crate::op::ReduceOp;
 use crate::raw::Raw;
 
 /// Expresses a fused op by the rest of the vocabulary. A backend without a kernel for it calls this.
@@ -36,16 +35,16 @@ fn softmax<B: Backend>(x: Raw<B>, axis: usize) -> Result<Raw<B>, Error> {
     if x.shape()[axis] == 0 {
         return Ok(x);
     }
-    let e = x.clone().sub(x.reduce(ReduceOp::Max, &[axis])?)?.exp()?;
-    e.clone().div(e.sum(&[axis])?)
+    let e = x.clone().sub(x.max_dim(axis)?)?.exp()?;
+    e.clone().div(e.sum_dim(axis)?)
 }
 
 fn log_softmax<B: Backend>(x: Raw<B>, axis: usize) -> Result<Raw<B>, Error> {
     if x.shape()[axis] == 0 {
         return Ok(x);
     }
-    let shifted = x.clone().sub(x.reduce(ReduceOp::Max, &[axis])?)?;
-    shifted.clone().sub(shifted.exp()?.sum(&[axis])?.log()?)
+    let shifted = x.clone().sub(x.max_dim(axis)?)?;
+    shifted.clone().sub(shifted.exp()?.sum_dim(axis)?.log()?)
 }
 
 fn gelu<B: Backend>(x: Raw<B>, tanh: bool) -> Result<Raw<B>, Error> {
@@ -75,8 +74,8 @@ fn layer_norm<B: Backend>(
         shape[rank - 1] = p.shape()[0];
         p.reshape(shape)
     };
-    let centred = x.clone().sub(x.mean(&last)?)?;
-    let variance = centred.clone().mul(centred.clone())?.mean(&last)?;
+    let centred = x.clone().sub(x.mean_dims(&last)?)?;
+    let variance = centred.clone().mul(centred.clone())?.mean_dims(&last)?;
     let mut y = centred.div(variance.add(eps)?.sqrt()?)?;
     if let Some(weight) = weight {
         y = y.mul(as_row(weight)?)?;
@@ -119,10 +118,10 @@ fn attention<B: Backend>(
     }
     // A row in which everything is hidden has a greatest score of -inf: take 0 for it, so that its weights are 0 / 1
     // and neither they nor their gradients are NaN.
-    let greatest = scores.clone().reduce(ReduceOp::Max, &[rank - 1])?;
+    let greatest = scores.clone().max_dim(rank - 1)?;
     let hidden = greatest.clone().equal(f64::NEG_INFINITY)?;
     let e = scores.sub(hidden.clone().choose(0.0, greatest)?)?.exp()?;
-    let total = hidden.choose(1.0, e.clone().sum(&[rank - 1])?)?;
+    let total = hidden.choose(1.0, e.clone().sum_dim(rank - 1)?)?;
     e.div(total)?.matmul(v)
 }
 

@@ -87,24 +87,20 @@ pub fn uniform_f64(key: Key, first: usize, len: usize) -> impl Iterator<Item = f
 /// `len` standard normal values by the transform of Box and Muller (1958), which makes elements `2j` and `2j + 1` of
 /// the words of both; element `first` of the key's stream comes first.
 pub fn normal_f32(key: Key, first: usize, len: usize) -> impl Iterator<Item = f32> {
-    (first..first + len).map(move |i| {
-        let block = philox(key.seed, key.offset.wrapping_add(i as u64 / 4));
-        let at = i % 4 / 2 * 2;
-        box_muller(
-            1.0 - f64::from(unit_f32(block[at])),
-            f64::from(unit_f32(block[at + 1])),
-            i,
-        ) as f32
-    })
+    let pairs = (first / 4..).flat_map(move |block| {
+        let [a, b, c, d] = philox(key.seed, key.offset.wrapping_add(block as u64));
+        [(a, b), (c, d)].map(|(a, b)| box_muller(1.0 - f64::from(unit_f32(a)), f64::from(unit_f32(b))))
+    });
+    pairs.flatten().skip(first % 4).take(len).map(|x| x as f32)
 }
 
 /// As [`normal_f32`], of twice as many words.
 pub fn normal_f64(key: Key, first: usize, len: usize) -> impl Iterator<Item = f64> {
-    (first..first + len).map(move |i| {
-        let block = key.offset.wrapping_add(i as u64 / 2);
-        let [a, b, c, d] = philox(key.seed, block);
-        box_muller(1.0 - unit_f64(a, b), unit_f64(c, d), i)
-    })
+    let pairs = (first / 2..).map(move |block| {
+        let [a, b, c, d] = philox(key.seed, key.offset.wrapping_add(block as u64));
+        box_muller(1.0 - unit_f64(a, b), unit_f64(c, d))
+    });
+    pairs.flatten().skip(first % 2).take(len)
 }
 
 /// A unit value taken to `low..high` in `f32`, and rounded to `dtype` if that is narrower. Rounding never gives `high`.
@@ -133,10 +129,10 @@ fn unit_f64(high: u32, low: u32) -> f64 {
     bits as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-fn box_muller(u: f64, v: f64, i: usize) -> f64 {
+fn box_muller(u: f64, v: f64) -> [f64; 2] {
     let radius = (-2.0 * u.ln()).sqrt();
     let (sin, cos) = (std::f64::consts::TAU * v).sin_cos();
-    radius * if i.is_multiple_of(2) { cos } else { sin }
+    [radius * cos, radius * sin]
 }
 
 fn words(key: Key, first: usize, len: usize) -> impl Iterator<Item = u32> {

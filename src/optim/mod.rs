@@ -46,14 +46,17 @@ pub trait Optimizer<B: PlainBackend> {
     /// Gives every parameter that has a gradient its next value, at a learning rate. Clones of the model keep theirs.
     ///
     /// # Errors
-    /// `Argument` if the gradients hold none of the model's parameters, as those of another model do, or if the backend
-    /// fails.
+    /// `Argument` if the learning rate is not finite, or the gradients hold none of the model's parameters, as those of
+    /// another model do; or if the backend fails.
     fn step<A: AutodiffBackend<Plain = B>, M: Module<A>, S: ReadyToStep>(
         &mut self,
         lr: f64,
         model: &mut M,
         gradients: &Gradients<B, S>,
     ) -> Result<(), Error> {
+        if !lr.is_finite() {
+            return Err(Error::argument("step", format!("{lr} is no learning rate")));
+        }
         let mut stepped = false;
         model.visit(&mut Visitor::new(&mut |slot, x: &Raw<A>| {
             if slot.kind != Kind::Param {

@@ -2,16 +2,21 @@ use super::Raw;
 use crate::backend::Backend;
 use crate::element::DType;
 use crate::error::Error;
-use crate::op::{FusedOp, ReduceOp};
+use crate::op::FusedOp;
 
 /// Activations.
 ///
 /// # Errors
 /// Each returns what the ops it consists of do.
 impl<B: Backend> Raw<B> {
-    /// `x Φ(x)`, with the error function or, if `tanh`, its approximation.
-    pub fn gelu(self, tanh: bool) -> Result<Self, Error> {
-        Self::fused(FusedOp::Gelu { x: self, tanh })
+    /// `x Φ(x)`, where Φ is the normal distribution function.
+    pub fn gelu(self) -> Result<Self, Error> {
+        Self::fused(FusedOp::Gelu { x: self, tanh: false })
+    }
+
+    /// `x/2 (1 + tanh(√(2/π) (x + 0.044715 x³)))`, near `gelu`.
+    pub fn gelu_approximate(self) -> Result<Self, Error> {
+        Self::fused(FusedOp::Gelu { x: self, tanh: true })
     }
 
     /// `x sigmoid(x)`.
@@ -37,8 +42,18 @@ impl<B: Backend> Raw<B> {
         negative.choose(self.clone().mul(slope.reshape(shape)?)?, self)
     }
 
+    /// `x`, but `alpha (eˣ - 1)` below 0.
+    pub fn elu(self, alpha: f64) -> Result<Self, Error> {
+        self.exponential_below_zero(alpha, 1.0)
+    }
+
+    /// `x`, but `alpha (e^(x / alpha) - 1)` below 0.
+    pub fn celu(self, alpha: f64) -> Result<Self, Error> {
+        self.exponential_below_zero(alpha, alpha)
+    }
+
     /// `x`, but `alpha (e^(x / width) - 1)` below 0.
-    pub fn elu(self, alpha: f64, width: f64) -> Result<Self, Error> {
+    fn exponential_below_zero(self, alpha: f64, width: f64) -> Result<Self, Error> {
         let positive = self.clone().greater(0.0)?;
         // Without the bound, an exponential that overflows where it is not chosen would make its gradient NaN.
         let curve = self.clone().min_pair(0.0)?.div(width)?.expm1()?.mul(alpha)?;
@@ -47,8 +62,7 @@ impl<B: Backend> Raw<B> {
 
     /// [`Raw::elu`] scaled so that activations keep mean 0 and variance 1 (Klambauer et al. 2017).
     pub fn selu(self) -> Result<Self, Error> {
-        self.elu(1.673_263_242_354_377_2, 1.0)?
-            .mul(1.050_700_987_355_480_5)
+        self.elu(1.673_263_242_354_377_2)?.mul(1.050_700_987_355_480_5)
     }
 
     /// `ln(1 + e^(beta x)) / beta`.
@@ -85,15 +99,30 @@ impl<B: Backend> Raw<B> {
         self.clone().abs()?.add(1.0).and_then(|bound| self.div(bound))
     }
 
-    /// `eˣ / (1 + Σ eˣ)` along an axis.
+    /// `eˣ / Σ eˣ` along an axis. A row of -inf alone gives NaN.
+    pub fn softmax(self, axis: usize) -> Result<Self, Error> {
+        Self::fused(FusedOp::Softmax { x: self, axis })
+    }
+
+    /// The logarithm of [`Raw::softmax`], without underflow.
+    pub fn log_softmax(self, axis: usize) -> Result<Self, Error> {
+        Self::fused(FusedOp::LogSoftmax { x: self, axis })
+    }
+
+    /// [`Raw::softmax`] of `-x`.
+    pub fn softmin(self, axis: usize) -> Result<Self, Error> {
+        self.neg()?.softmax(axis)
+    }
+
+    /// `eˣ / (1 + Σ eˣ)` along an axis: it can be near 0 everywhere.
     pub fn quiet_softmax(self, axis: usize) -> Result<Self, Error> {
         if self.size("quiet_softmax", axis)? == 0 {
             return Ok(self);
         }
         // All exponents, that of the 1 included, are shifted to at most 0.
-        let greatest = self.clone().reduce(ReduceOp::Max, &[axis])?.max_pair(0.0)?;
+        let greatest = self.clone().max_dim(axis)?.max_pair(0.0)?;
         let e = self.sub(greatest.clone())?.exp()?;
-        let total = e.clone().sum(&[axis])?.add(greatest.neg()?.exp()?)?;
+        let total = e.clone().sum_dim(axis)?.add(greatest.neg()?.exp()?)?;
         e.div(total)
     }
 

@@ -2,6 +2,33 @@ use super::Raw;
 use crate::collective::{CollectiveBackend, CollectiveOp, Pending, ReduceKind};
 use crate::error::Error;
 
+/// The operations by name, from a method `collective` that starts one.
+macro_rules! group_operations {
+    () => { group_operations! {
+        /// Reduces the members' tensors, element by element in the order of ranks.
+        all_reduce all_reduce_async(kind: ReduceKind) => CollectiveOp::AllReduce(kind);
+        /// Gives every member the tensor of one.
+        broadcast broadcast_async(root: usize) => CollectiveOp::Broadcast { root };
+        /// Concatenates the members' tensors along an axis, in the order of ranks.
+        all_gather all_gather_async(axis: usize) => CollectiveOp::AllGather { axis };
+        /// Gives each member its part of the reduction along an axis.
+        reduce_scatter reduce_scatter_async(kind: ReduceKind, axis: usize) =>
+            CollectiveOp::ReduceScatter { kind, axis };
+    } };
+    ($($(#[$doc:meta])* $name:ident $start:ident($($arg:ident: $Arg:ty),*) => $op:expr;)*) => { $(
+        $(#[$doc])*
+        pub fn $name(self, $($arg: $Arg),*) -> Result<Self, Error> {
+            self.$start($($arg),*)?.wait()
+        }
+
+        #[doc = concat!("Starts [`", stringify!($name), "`](Self::", stringify!($name), ").")]
+        pub fn $start(self, $($arg: $Arg),*) -> Result<Pending<Self>, Error> {
+            self.collective($op)
+        }
+    )* };
+}
+pub(crate) use group_operations;
+
 /// Operations of the device's group.
 ///
 /// # Errors
@@ -14,24 +41,5 @@ impl<B: CollectiveBackend> Raw<B> {
         Ok(B::start(op, self.0, &meta)?.and_then(|x| Ok(Raw(x))))
     }
 
-    /// Reduces the members' tensors, element by element in the order of ranks.
-    pub fn all_reduce(self, kind: ReduceKind) -> Result<Self, Error> {
-        self.collective(CollectiveOp::AllReduce(kind))?.wait()
-    }
-
-    /// Gives every member the tensor of one.
-    pub fn broadcast(self, root: usize) -> Result<Self, Error> {
-        self.collective(CollectiveOp::Broadcast { root })?.wait()
-    }
-
-    /// Concatenates the members' tensors along an axis, in the order of ranks.
-    pub fn all_gather(self, axis: usize) -> Result<Self, Error> {
-        self.collective(CollectiveOp::AllGather { axis })?.wait()
-    }
-
-    /// Gives each member its part of the reduction along an axis.
-    pub fn reduce_scatter(self, kind: ReduceKind, axis: usize) -> Result<Self, Error> {
-        self.collective(CollectiveOp::ReduceScatter { kind, axis })?
-            .wait()
-    }
+    group_operations!();
 }

@@ -1,6 +1,9 @@
+use std::ops::Range;
+
 use super::{Raw, held};
 use crate::backend::{Backend, Device};
-use crate::element::{DType, Scalar};
+use crate::data::TensorData;
+use crate::element::{DType, Element, Scalar};
 use crate::error::Error;
 use crate::op::{self, CreateOp};
 use crate::shape::Shape;
@@ -20,11 +23,12 @@ pub enum Distribution {
 }
 
 /// Creation.
+///
+/// # Errors
+/// Each returns what [`op::infer_create`] finds wrong, an element type that the device does not hold, or what the backend
+/// reports.
 impl<B: Backend> Raw<B> {
     /// Creates a tensor.
-    ///
-    /// # Errors
-    /// What [`op::infer_create`] finds wrong, an element type that the device does not hold, or what the backend reports.
     pub fn create(
         op: CreateOp,
         shape: impl Into<Shape>,
@@ -36,10 +40,26 @@ impl<B: Backend> Raw<B> {
         B::create(op, &meta, device).map(Raw)
     }
 
-    /// A tensor of one value.
-    ///
-    /// # Errors
-    /// As [`Raw::create`].
+    /// Values in row-major order; an error if they do not fill the shape.
+    pub fn from_vec<E: Element>(
+        values: Vec<E>,
+        shape: impl Into<Shape>,
+        device: &B::Device,
+    ) -> Result<Self, Error> {
+        Self::from_data(TensorData::new(values, shape)?, device)
+    }
+
+    /// Zeros; `false` for `bool`.
+    pub fn zeros(shape: impl Into<Shape>, dtype: DType, device: &B::Device) -> Result<Self, Error> {
+        Self::full(shape, dtype.zero(), dtype, device)
+    }
+
+    /// Ones; `true` for `bool`.
+    pub fn ones(shape: impl Into<Shape>, dtype: DType, device: &B::Device) -> Result<Self, Error> {
+        Self::full(shape, dtype.one(), dtype, device)
+    }
+
+    /// One value everywhere; an error if it is none for the element type.
     pub fn full(
         shape: impl Into<Shape>,
         value: impl Into<Scalar>,
@@ -49,24 +69,25 @@ impl<B: Backend> Raw<B> {
         Self::create(CreateOp::Full(value.into()), shape, dtype, device)
     }
 
-    /// A tensor of the shape, element type and device of this one, of one value.
-    ///
-    /// # Errors
-    /// As [`Raw::create`].
+    /// Zeros of the shape, element type and device of this tensor.
+    pub fn zeros_like(&self) -> Result<Self, Error> {
+        self.full_like(self.dtype().zero())
+    }
+
+    /// Ones of the shape, element type and device of this tensor.
+    pub fn ones_like(&self) -> Result<Self, Error> {
+        self.full_like(self.dtype().one())
+    }
+
+    /// One value, of the shape, element type and device of this tensor.
     pub fn full_like(&self, value: impl Into<Scalar>) -> Result<Self, Error> {
         Self::full(self.shape().clone(), value, self.dtype(), &self.device())
     }
 
     /// `0..len` as `i32`, on the device of this tensor.
-    ///
-    /// # Errors
-    /// As [`Raw::create`].
-    pub fn arange_like(&self, len: usize) -> Result<Self, Error> {
-        let op = CreateOp::Arange {
-            start: Scalar::Int(0),
-            step: Scalar::Int(1),
-        };
-        Self::create(op, [len], DType::I32, &self.device())
+    pub(crate) fn arange_like(&self, len: usize) -> Result<Self, Error> {
+        let (zero, one) = (Scalar::Int(0), Scalar::Int(1));
+        Self::sequence(zero, one, len, DType::I32, &self.device())
     }
 
     /// `0, 1, …` along an axis of this tensor as `i32`, on its device; the other axes have size 1.
@@ -77,11 +98,29 @@ impl<B: Backend> Raw<B> {
         self.arange_like(len)?.reshape(shape)
     }
 
+    /// The integers of a range.
+    pub fn arange(range: Range<i64>, dtype: DType, device: &B::Device) -> Result<Self, Error> {
+        Self::arange_step(range, 1, dtype, device)
+    }
+
+    /// Every `step`-th integer of a range; the step is not 0.
+    pub fn arange_step(
+        range: Range<i64>,
+        step: usize,
+        dtype: DType,
+        device: &B::Device,
+    ) -> Result<Self, Error> {
+        if step == 0 {
+            return Err(Error::argument("arange", "the step is 0"));
+        }
+        let span = range.end.max(range.start).abs_diff(range.start);
+        let len = (span as usize).div_ceil(step);
+        let (start, step) = (Scalar::Int(range.start), Scalar::UInt(step as u64));
+        Self::sequence(start, step, len, dtype, device)
+    }
+
     /// `start`, `start + step`, … of `len` numbers.
-    ///
-    /// # Errors
-    /// As [`Raw::create`].
-    pub fn arange(
+    fn sequence(
         start: Scalar,
         step: Scalar,
         len: usize,
@@ -92,9 +131,6 @@ impl<B: Backend> Raw<B> {
     }
 
     /// `len` floats from `start` to `end`, both included, at equal distances.
-    ///
-    /// # Errors
-    /// As [`Raw::create`].
     pub fn linspace(
         start: f64,
         end: f64,
@@ -104,34 +140,32 @@ impl<B: Backend> Raw<B> {
     ) -> Result<Self, Error> {
         // Before the halves, which may fit where the whole does not.
         op::infer_create(&CreateOp::Full(Scalar::Int(0)), [len].into(), dtype)?;
-        let step = (end - start) / len.saturating_sub(1).max(1) as f64;
+        let steps = len.saturating_sub(1).max(1) as f64;
+        let step = match (end - start) / steps {
+            step if step.is_finite() => step,
+            _ => end / steps - start / steps,
+        };
         let from =
-            |from, step, len| Self::arange(Scalar::Float(from), Scalar::Float(step), len, dtype, device);
+            |from, step, len| Self::sequence(Scalar::Float(from), Scalar::Float(step), len, dtype, device);
         // Each half from its own end, so that neither misses it by the steps' errors.
         let half = len.div_ceil(2);
         Self::cat(
-            vec![
-                from(start, step, half)?,
-                from(end, -step, len - half)?.flip(&[0])?,
-            ],
+            vec![from(start, step, half)?, from(end, -step, len - half)?.flip([0])?],
             0,
         )
     }
 
     /// Ones on the main diagonal of a `size × size` matrix, zeros beside it.
-    ///
-    /// # Errors
-    /// As [`Raw::create`].
     pub fn eye(size: usize, dtype: DType, device: &B::Device) -> Result<Self, Error> {
         op::infer_create(&CreateOp::Full(Scalar::Int(0)), [size, size].into(), dtype)?;
-        let row = Self::arange(Scalar::Int(0), Scalar::Int(1), size, DType::I32, device)?;
-        row.clone().unsqueeze(1)?.equal(row.unsqueeze(0)?)?.cast(dtype)
+        let (zero, one) = (Scalar::Int(0), Scalar::Int(1));
+        let row = Self::sequence(zero, one, size, DType::I32, device)?;
+        let column = row.clone().unsqueeze_dim(1)?;
+        column.equal(row.unsqueeze_dim(0)?)?.cast(dtype)
     }
 
-    /// Random values; the device's handle holds the source of randomness.
-    ///
-    /// # Errors
-    /// As [`Raw::create`], or if the distribution's arguments make no sense.
+    /// Random values; the device's handle holds the source of randomness. An error if the distribution's arguments make no
+    /// sense.
     pub fn random(
         shape: impl Into<Shape>,
         distribution: Distribution,
@@ -151,12 +185,20 @@ impl<B: Backend> Raw<B> {
             Distribution::Default if dtype.is_float() => {
                 Self::create(uniform(0.0, 1.0), shape, dtype, device)
             }
-            Distribution::Default => Self::drawn(uniform(0.0, 255.0), shape, dtype, device),
+            Distribution::Default => {
+                let high = if dtype == DType::I8 { 127.0 } else { 255.0 };
+                Self::drawn(uniform(0.0, high), shape, dtype, device)
+            }
             Distribution::Uniform(low, high) => Self::drawn(uniform(low, high), shape, dtype, device),
             Distribution::Normal(mean, std) => {
                 Self::drawn(CreateOp::Normal { mean, std, key }, shape, dtype, device)
             }
         }
+    }
+
+    /// Random values, of the shape, element type and device of this tensor.
+    pub fn random_like(&self, distribution: Distribution) -> Result<Self, Error> {
+        Self::random(self.shape().clone(), distribution, self.dtype(), &self.device())
     }
 
     /// Random floats, or integers made of the widest floats that the device holds.
@@ -172,17 +214,17 @@ impl<B: Backend> Raw<B> {
         Self::create(op, shape, wide, device)?.floor()?.cast(dtype)
     }
 
-    /// A new last axis of `classes` elements, 1 at the index that this tensor holds and 0 elsewhere.
-    ///
-    /// # Errors
-    /// If an index is not in `0..classes`.
+    /// A new last axis of `classes` elements, 1 at the index that this tensor holds and 0 elsewhere. An error if an
+    /// index is not in `0..classes`.
     pub fn one_hot(self, classes: usize) -> Result<Self, Error> {
+        if !self.dtype().is_int() {
+            return Err(Error::dtype("one_hot", self.dtype(), "integer classes"));
+        }
         let mut shape = self.shape().to_vec();
         shape.push(classes);
         let axis = shape.len() - 1;
-        let index = self.unsqueeze(axis)?;
-        let ones = index.full_like(1)?;
-        let zeros = Self::full(shape, 0, index.dtype(), &index.device())?;
-        zeros.scatter(axis, index, ones, op::ScatterMode::Set)
+        let index = self.unsqueeze_dim(axis)?;
+        let zeros = Self::zeros(shape, index.dtype(), &index.device())?;
+        zeros.scatter(axis, index.clone(), index.ones_like()?, op::ScatterMode::Set)
     }
 }

@@ -1,5 +1,5 @@
 use super::Raw;
-use crate::backend::Backend;
+use crate::backend::{Backend, Readable};
 use crate::element::Scalar;
 use crate::error::Error;
 use crate::op::{self, Arg, BinaryOp, CompareOp, IndexOp, Op, UnaryOp};
@@ -30,7 +30,7 @@ impl<B: Backend> Raw<B> {
     }
 
     /// `self` (a bool tensor) chooses between two operands.
-    pub fn choose(
+    pub(crate) fn choose(
         self,
         on_true: impl Into<Arg<Self>>,
         on_false: impl Into<Arg<Self>>,
@@ -80,27 +80,57 @@ impl<B: Backend> Raw<B> {
         self.max_pair(min)?.min_pair(max)
     }
 
-    /// Whether x is neither NaN nor infinite.
+    /// Values below the bound become it; NaN stays.
+    pub fn clamp_min(self, min: impl Into<Arg<Self>>) -> Result<Self, Error> {
+        self.max_pair(min)
+    }
+
+    /// Values above the bound become it; NaN stays.
+    pub fn clamp_max(self, max: impl Into<Arg<Self>>) -> Result<Self, Error> {
+        self.min_pair(max)
+    }
+
+    /// Whether any element is NaN, in shape `[1]`.
+    pub fn contains_nan(self) -> Result<Self, Error> {
+        self.is_nan()?.any()
+    }
+
+    /// Whether each element is neither NaN nor infinite.
     pub fn is_finite(self) -> Result<Self, Error> {
         self.abs()?.lower(f64::INFINITY)
     }
 
-    /// Whether `|x - y| <= atol + rtol |y|`, or both are the same infinity, or both NaN.
-    pub fn is_close(self, rhs: Self, rtol: f64, atol: f64) -> Result<Self, Error> {
+    /// Whether `|x - y| ≤ atol + rtol |y|`, by default with `rtol` 1e-5 and `atol` 1e-8; equal infinities are close, and so
+    /// are two NaNs.
+    pub fn is_close(self, rhs: Self, rtol: Option<f64>, atol: Option<f64>) -> Result<Self, Error> {
         let same = self.clone().equal(rhs.clone())?;
         let nan = self
             .clone()
             .not_equal(self.clone())?
-            .logical_and(rhs.clone().not_equal(rhs.clone())?)?;
-        let bound = rhs.clone().abs()?.mul(rtol)?.add(atol)?;
+            .bool_and(rhs.clone().not_equal(rhs.clone())?)?;
+        let bound = rhs.clone().abs()?.mul(rtol.unwrap_or(1e-5))?;
+        let bound = bound.add(atol.unwrap_or(1e-8))?;
         let finite = bound.clone().lower(f64::INFINITY)?;
-        let near = self.sub(rhs)?.abs()?.lower_equal(bound)?.logical_and(finite)?;
-        same.logical_or(nan)?.logical_or(near)
+        let near = self.sub(rhs)?.abs()?.lower_equal(bound)?.bool_and(finite)?;
+        same.bool_or(nan)?.bool_or(near)
     }
 
-    /// `value` where `mask` is true, `self` elsewhere.
+    /// Whether every element [is close](Raw::is_close); reads the answer.
+    pub fn all_close(self, rhs: Self, rtol: Option<f64>, atol: Option<f64>) -> Result<bool, Error>
+    where
+        B: Readable,
+    {
+        Ok(self.is_close(rhs, rtol, atol)?.all()?.into_scalar()?.to())
+    }
+
+    /// `value` where `mask`, a bool tensor, is true, this tensor elsewhere.
     pub fn mask_where(self, mask: Self, value: impl Into<Arg<Self>>) -> Result<Self, Error> {
         mask.choose(value, self)
+    }
+
+    /// One number where `mask`, a bool tensor, is true, this tensor elsewhere.
+    pub fn mask_fill(self, mask: Self, value: impl Into<Scalar>) -> Result<Self, Error> {
+        self.mask_where(mask, value.into())
     }
 }
 
@@ -112,90 +142,144 @@ fn arg<B: Backend>(x: impl Into<Arg<Raw<B>>>) -> Arg<B::Primitive> {
 }
 
 macro_rules! named {
-    ($method:ident($($rhs:ident)?) => $op:path; $($rest:tt)*) => { named!(@ $method [$($rhs)?] $op); named!($($rest)*); };
-    () => {};
-    (@ $method:ident [] $op:path) => {
-        #[doc = concat!("[`", stringify!($op), "`].")]
+    ($($(#[$doc:meta])* $method:ident($($rhs:ident)?) => $op:path;)*) => { $(
+        named!(@ [$(#[$doc])*] $method [$($rhs)?] $op);
+    )* };
+    (@ [$($doc:tt)*] $method:ident [] $op:path) => {
+        $($doc)*
         pub fn $method(self) -> Result<Self, Error> {
             self.unary($op)
         }
     };
-    (@ $method:ident [binary] $op:path) => {
-        #[doc = concat!("[`", stringify!($op), "`].")]
+    (@ [$($doc:tt)*] $method:ident [$family:ident] $op:path) => {
+        $($doc)*
         pub fn $method(self, rhs: impl Into<Arg<Self>>) -> Result<Self, Error> {
-            self.binary($op, rhs)
-        }
-    };
-    (@ $method:ident [compare] $op:path) => {
-        #[doc = concat!("[`", stringify!($op), "`].")]
-        pub fn $method(self, rhs: impl Into<Arg<Self>>) -> Result<Self, Error> {
-            self.compare($op, rhs)
+            self.$family($op, rhs)
         }
     };
 }
 
-/// The vocabulary by name; each takes a tensor or a number on the right.
+/// The vocabulary by name. Operands broadcast: along an axis their sizes are equal, or one of them is 1.
 ///
 /// # Errors
-/// Each returns what [`op::run`] does.
+/// Each returns an error if the shapes do not broadcast, the devices or the element types differ, the op does not take the
+/// element type, a number is none for it (an integer tensor takes no fraction), or an integer is divided by zero.
 #[allow(clippy::should_implement_trait)]
 impl<B: Backend> Raw<B> {
     named! {
+        /// `-x`; wraps for integers.
         neg() => UnaryOp::Neg;
+        /// `|x|`; wraps for the least integer.
         abs() => UnaryOp::Abs;
+        /// -1, 0 or 1 by the sign of x; NaN stays.
         sign() => UnaryOp::Sign;
+        /// `eˣ`.
         exp() => UnaryOp::Exp;
+        /// `eˣ - 1`, exact near 0.
         expm1() => UnaryOp::Expm1;
+        /// The natural logarithm, `ln x`.
         log() => UnaryOp::Log;
+        /// `ln(1 + x)`, exact near 0.
         log1p() => UnaryOp::Log1p;
+        /// `√x`; NaN below 0.
         sqrt() => UnaryOp::Sqrt;
+        /// `1 / x`.
         recip() => UnaryOp::Recip;
+        /// `sin x`, of radians.
         sin() => UnaryOp::Sin;
+        /// `cos x`, of radians.
         cos() => UnaryOp::Cos;
+        /// `tan x`, of radians.
         tan() => UnaryOp::Tan;
+        /// `arcsin x`, in radians; NaN outside `-1..=1`.
         asin() => UnaryOp::Asin;
+        /// `arccos x`, in radians; NaN outside `-1..=1`.
         acos() => UnaryOp::Acos;
+        /// `arctan x`, in radians.
         atan() => UnaryOp::Atan;
+        /// `sinh x = (eˣ - e⁻ˣ) / 2`.
         sinh() => UnaryOp::Sinh;
+        /// `cosh x = (eˣ + e⁻ˣ) / 2`.
         cosh() => UnaryOp::Cosh;
+        /// `tanh x = sinh x / cosh x`.
         tanh() => UnaryOp::Tanh;
+        /// `arsinh x`.
         asinh() => UnaryOp::Asinh;
+        /// `arcosh x`; NaN below 1.
         acosh() => UnaryOp::Acosh;
+        /// `artanh x`; NaN outside `-1..=1`.
         atanh() => UnaryOp::Atanh;
+        /// The error function, `2/√π ∫₀ˣ e^(-t²) dt`.
         erf() => UnaryOp::Erf;
+        /// `1 / (1 + e⁻ˣ)`.
         sigmoid() => UnaryOp::Sigmoid;
+        /// `max(x, 0)`; its gradient at 0 is 0.
         relu() => UnaryOp::Relu;
+        /// The greatest whole number that is not above x.
         floor() => UnaryOp::Floor;
+        /// The least whole number that is not below x.
         ceil() => UnaryOp::Ceil;
+        /// The nearest whole number; of two, the even one.
         round() => UnaryOp::Round;
+        /// x without its fraction.
         trunc() => UnaryOp::Trunc;
+        /// Inverts every bit.
         bitwise_not() => UnaryOp::BitwiseNot;
-        logical_not() => UnaryOp::LogicalNot;
+        /// Logical not of a bool tensor.
+        bool_not() => UnaryOp::LogicalNot;
+        /// Whether each element is NaN.
         is_nan() => UnaryOp::IsNan;
+        /// Whether each element is infinite.
         is_inf() => UnaryOp::IsInf;
+        /// `x + y`; wraps for integers.
         add(binary) => BinaryOp::Add;
+        /// `x - y`; wraps for integers.
         sub(binary) => BinaryOp::Sub;
+        /// `x · y`; wraps for integers.
         mul(binary) => BinaryOp::Mul;
+        /// `x / y`; rounds towards zero for integers, whose division by zero is an error.
         div(binary) => BinaryOp::Div;
+        /// The remainder of `x / y` with the sign of y (Python's `%`); by integer zero is an error.
         remainder(binary) => BinaryOp::Remainder;
-        pow(binary) => BinaryOp::Pow;
+        /// `xʸ`; integers wrap, and negative exponents of them truncate towards zero.
+        powf(binary) => BinaryOp::Pow;
+        /// `xʸ`, as [`Raw::powf`]: both names take exponents of this tensor's type, and any number that fits it.
+        powi(binary) => BinaryOp::Pow;
+        /// The greater of x and y; NaN if either is.
         max_pair(binary) => BinaryOp::Max;
+        /// The lesser of x and y; NaN if either is.
         min_pair(binary) => BinaryOp::Min;
+        /// The angle of the point (y, x), in radians: `arctan(x / y)` in the right quadrant.
         atan2(binary) => BinaryOp::Atan2;
+        /// `√(x² + y²)` without overflow.
         hypot(binary) => BinaryOp::Hypot;
+        /// Bitwise and.
         bitwise_and(binary) => BinaryOp::BitwiseAnd;
+        /// Bitwise or.
         bitwise_or(binary) => BinaryOp::BitwiseOr;
+        /// Bitwise exclusive or.
         bitwise_xor(binary) => BinaryOp::BitwiseXor;
+        /// `x << y`; 0 where y is not in `0..bits`.
         bitwise_left_shift(binary) => BinaryOp::Shl;
+        /// `x >> y`, keeping the sign; 0 or -1 where y is not in `0..bits`.
         bitwise_right_shift(binary) => BinaryOp::Shr;
-        logical_and(binary) => BinaryOp::LogicalAnd;
-        logical_or(binary) => BinaryOp::LogicalOr;
-        logical_xor(binary) => BinaryOp::LogicalXor;
+        /// Logical and, `x & y`.
+        bool_and(binary) => BinaryOp::LogicalAnd;
+        /// Logical or, `x | y`.
+        bool_or(binary) => BinaryOp::LogicalOr;
+        /// Logical exclusive or, `x ^ y`.
+        bool_xor(binary) => BinaryOp::LogicalXor;
+        /// Whether `x = y`.
         equal(compare) => CompareOp::Equal;
+        /// Whether `x ≠ y`; true where either is NaN.
         not_equal(compare) => CompareOp::NotEqual;
+        /// Whether `x < y`.
         lower(compare) => CompareOp::Lower;
+        /// Whether `x ≤ y`.
         lower_equal(compare) => CompareOp::LowerEqual;
+        /// Whether `x > y`.
         greater(compare) => CompareOp::Greater;
+        /// Whether `x ≥ y`.
         greater_equal(compare) => CompareOp::GreaterEqual;
     }
 }

@@ -1,8 +1,9 @@
 use super::Raw;
 use crate::backend::{Backend, Readable};
 use crate::data::TensorData;
+use crate::element::DType;
 use crate::error::Error;
-use crate::op::{self, IndexOp, Op, ScatterMode, SliceRange};
+use crate::op::{self, IndexOp, Op, ScatterMode};
 use crate::shape::Dims;
 
 /// Reading, writing and finding by index.
@@ -10,7 +11,7 @@ use crate::shape::Dims;
 /// # Errors
 /// Each returns what [`op::run`] does; an index outside its axis is an error.
 impl<B: Backend> Raw<B> {
-    /// [`IndexOp::Gather`].
+    /// `out[i][j] = x[i][index[i][j]]` (along axis 1); the result has the shape of `index`.
     pub fn gather(self, axis: usize, index: Self) -> Result<Self, Error> {
         indexed::<B>(IndexOp::Gather {
             x: self.0,
@@ -19,18 +20,18 @@ impl<B: Backend> Raw<B> {
         })
     }
 
-    /// [`IndexOp::Scatter`].
-    pub fn scatter(self, axis: usize, index: Self, src: Self, mode: ScatterMode) -> Result<Self, Error> {
+    /// `out[i][index[i][j]] = values[i][j]` (along axis 1), combined with what is there by `update`.
+    pub fn scatter(self, axis: usize, index: Self, values: Self, update: ScatterMode) -> Result<Self, Error> {
         indexed::<B>(IndexOp::Scatter {
             x: self.0,
             index: index.0,
-            src: src.0,
+            src: values.0,
             axis,
-            mode,
+            mode: update,
         })
     }
 
-    /// [`IndexOp::Select`].
+    /// The slices along an axis that `index`, of rank 1, names, in its order.
     pub fn select(self, axis: usize, index: Self) -> Result<Self, Error> {
         indexed::<B>(IndexOp::Select {
             x: self.0,
@@ -39,34 +40,37 @@ impl<B: Backend> Raw<B> {
         })
     }
 
-    /// [`IndexOp::SelectAssign`].
+    /// `values` at the slices along an axis that `index`, of rank 1, names, combined with what is there by `update`.
     pub fn select_assign(
         self,
         axis: usize,
         index: Self,
-        src: Self,
-        mode: ScatterMode,
+        values: Self,
+        update: ScatterMode,
     ) -> Result<Self, Error> {
         indexed::<B>(IndexOp::SelectAssign {
             x: self.0,
             index: index.0,
-            src: src.0,
+            src: values.0,
             axis,
-            mode,
+            mode: update,
         })
     }
 
-    /// [`IndexOp::SliceAssign`].
-    pub fn slice_assign(self, ranges: &[SliceRange], src: Self) -> Result<Self, Error> {
-        indexed::<B>(IndexOp::SliceAssign {
-            x: self.0,
-            src: src.0,
-            ranges: ranges.into(),
-        })
+    /// Where the elements along an axis are, as `i32`, in ascending order: NaN is greater than everything, and equal
+    /// elements keep their order.
+    pub fn argsort(self, axis: usize) -> Result<Self, Error> {
+        self.order(axis, false)
     }
 
-    /// [`IndexOp::ArgSort`].
-    pub fn argsort(self, axis: usize, descending: bool) -> Result<Self, Error> {
+    /// Where the elements along an axis are, as `i32`, in descending order: NaN is greater than everything, and equal
+    /// elements keep their order.
+    pub fn argsort_descending(self, axis: usize) -> Result<Self, Error> {
+        self.order(axis, true)
+    }
+
+    /// [`Raw::argsort`] in either direction.
+    pub(crate) fn order(self, axis: usize, descending: bool) -> Result<Self, Error> {
         indexed::<B>(IndexOp::ArgSort {
             x: self.0,
             axis,
@@ -74,8 +78,8 @@ impl<B: Backend> Raw<B> {
         })
     }
 
-    /// [`IndexOp::TopK`].
-    pub fn topk_indices(self, axis: usize, k: usize, largest: bool) -> Result<Self, Error> {
+    /// Where the `k` least or greatest elements along an axis are, as `i32`, the outermost first.
+    pub(crate) fn topk_indices(self, k: usize, axis: usize, largest: bool) -> Result<Self, Error> {
         indexed::<B>(IndexOp::TopK {
             x: self.0,
             axis,
@@ -95,19 +99,51 @@ impl<B: Backend> Raw<B> {
         self.size("take", axis)?;
         let (before, after) = (&self.shape()[..axis], &self.shape()[axis + 1..]);
         let shape: Dims = [before, index.shape(), after].concat().into();
-        self.select(axis, index.flatten()?)?.reshape(shape)
+        self.select(axis, index.ravel()?)?.reshape(shape)
     }
 
-    /// The elements along an axis in order, and where they were.
-    pub fn sort_with_indices(self, axis: usize, descending: bool) -> Result<(Self, Self), Error> {
-        let index = self.clone().argsort(axis, descending)?;
+    /// The elements along an axis in ascending order.
+    pub fn sort(self, axis: usize) -> Result<Self, Error> {
+        Ok(self.sort_with_indices(axis)?.0)
+    }
+
+    /// The elements along an axis in descending order.
+    pub fn sort_descending(self, axis: usize) -> Result<Self, Error> {
+        Ok(self.sort_descending_with_indices(axis)?.0)
+    }
+
+    /// [`Raw::sort`] and [`Raw::argsort`] together.
+    pub fn sort_with_indices(self, axis: usize) -> Result<(Self, Self), Error> {
+        let index = self.clone().argsort(axis)?;
         Ok((self.gather(axis, index.clone())?, index))
     }
 
-    /// The `k` greatest elements along an axis in descending order, and where they were.
+    /// [`Raw::sort_descending`] and [`Raw::argsort_descending`] together.
+    pub fn sort_descending_with_indices(self, axis: usize) -> Result<(Self, Self), Error> {
+        let index = self.clone().argsort_descending(axis)?;
+        Ok((self.gather(axis, index.clone())?, index))
+    }
+
+    /// The `k` greatest elements along an axis, in descending order.
+    pub fn topk(self, k: usize, axis: usize) -> Result<Self, Error> {
+        Ok(self.topk_with_indices(k, axis)?.0)
+    }
+
+    /// [`Raw::topk`], and where the elements are, as `i32`.
     pub fn topk_with_indices(self, k: usize, axis: usize) -> Result<(Self, Self), Error> {
-        let index = self.clone().topk_indices(axis, k, true)?;
+        let index = self.clone().topk_indices(k, axis, true)?;
         Ok((self.gather(axis, index.clone())?, index))
+    }
+
+    /// Where the elements are not zero: for each axis the `i32` places along it, as many as there are such elements.
+    pub fn nonzero(self) -> Result<Vec<Self>, Error>
+    where
+        B: Readable,
+    {
+        let rank = self.rank();
+        let places = self.argwhere()?;
+        let column = |axis| places.clone().narrow(1, axis, 1)?.squeeze_dim(1);
+        (0..rank).map(column).collect()
     }
 
     /// Where the elements are not zero: one row of `i32` indices for each, `[n, rank]`.
@@ -122,7 +158,7 @@ impl<B: Backend> Raw<B> {
         }
         let device = self.device();
         let strides = shape.contiguous_strides();
-        let truth = self.truth()?.into_data()?;
+        let truth = self.bool()?.into_data()?;
         let (mut places, mut rows) = (Vec::new(), 0);
         for (position, _) in truth
             .as_slice::<bool>()?
@@ -142,6 +178,9 @@ impl<B: Backend> Raw<B> {
     where
         B: Readable,
     {
+        if mask.dtype() != DType::Bool {
+            return Err(Error::dtype("masked_select", mask.dtype(), "a bool mask"));
+        }
         if self.shape() != mask.shape() {
             let message = "the mask must have the shape of the tensor; `expand` stretches";
             return Err(Error::shape(
@@ -150,8 +189,8 @@ impl<B: Backend> Raw<B> {
                 message,
             ));
         }
-        let index = mask.flatten()?.argwhere()?.squeeze(1)?;
-        self.flatten()?.select(0, index)
+        let index = mask.ravel()?.argwhere()?.squeeze_dim(1)?;
+        self.ravel()?.select(0, index)
     }
 }
 

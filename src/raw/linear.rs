@@ -4,6 +4,15 @@ use crate::error::Error;
 use crate::op::{self, ConvOp, ConvOptions, FusedOp, Op, PoolOp, PoolOptions};
 use crate::shape::Dims;
 
+/// How attention weighs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AttentionOptions {
+    /// The factor of the scores; `1/√d` by default.
+    pub scale: Option<f64>,
+    /// Whether keys after the query are hidden, counted from the last.
+    pub is_causal: bool,
+}
+
 /// Products, convolutions, pools and fused ops.
 ///
 /// # Errors
@@ -43,7 +52,7 @@ impl<B: Backend> Raw<B> {
     }
 
     /// Adds one number for each channel, axis 1.
-    pub fn add_channels(self, bias: Option<Self>) -> Result<Self, Error> {
+    pub(crate) fn add_channels(self, bias: Option<Self>) -> Result<Self, Error> {
         let Some(bias) = bias else { return Ok(self) };
         let channels = self.size("bias", 1)?;
         if bias.shape()[..] != [channels] {
@@ -55,17 +64,56 @@ impl<B: Backend> Raw<B> {
         self.add(bias.reshape(shape)?)
     }
 
-    /// [`ConvOp::Forward`].
-    pub fn conv(self, weight: Self, options: ConvOptions) -> Result<Self, Error> {
-        convolved::<B>(ConvOp::Forward {
-            x: self.0,
-            weight: weight.0,
-            options,
+    /// `(x - mean) / √(var + eps) · weight + bias` over the last axis, with the biased variance.
+    pub fn layer_norm(self, weight: Option<Self>, bias: Option<Self>, eps: f64) -> Result<Self, Error> {
+        Self::fused(FusedOp::LayerNorm {
+            x: self,
+            weight,
+            bias,
+            eps,
         })
     }
 
+    /// `softmax(q kᵀ · scale + bias) v` over the last two axes; the others are batch axes. The query, `self`, is
+    /// `[…, m, d]`, `key` `[…, n, d]`, `value` `[…, n, e]`; `mask` (true hides) and `bias` stretch to `[…, m, n]`. A query
+    /// from which everything is hidden gives zeros.
+    pub fn attention(
+        self,
+        key: Self,
+        value: Self,
+        mask: Option<Self>,
+        bias: Option<Self>,
+        options: AttentionOptions,
+    ) -> Result<Self, Error> {
+        Self::fused(FusedOp::Attention {
+            q: self,
+            k: key,
+            v: value,
+            mask,
+            bias,
+            causal: options.is_causal,
+            scale: options.scale,
+        })
+    }
+
+    /// Cross-correlation in as many spatial axes as there are after the first two: `self` is `[batch, in, …]`, `weight`
+    /// `[out, in / groups, kernel…]`, `bias` `[out]`.
+    pub fn conv(self, weight: Self, bias: Option<Self>, options: ConvOptions) -> Result<Self, Error> {
+        let y = convolved::<B>(ConvOp::Forward {
+            x: self.0,
+            weight: weight.0,
+            options,
+        });
+        y?.add_channels(bias)
+    }
+
     /// [`ConvOp::Transpose`].
-    pub fn conv_transpose(self, weight: Self, options: ConvOptions, size: Dims) -> Result<Self, Error> {
+    pub(crate) fn conv_transpose_to(
+        self,
+        weight: Self,
+        options: ConvOptions,
+        size: Dims,
+    ) -> Result<Self, Error> {
         convolved::<B>(ConvOp::Transpose {
             x: self.0,
             weight: weight.0,
@@ -74,12 +122,14 @@ impl<B: Backend> Raw<B> {
         })
     }
 
-    /// [`Raw::conv_transpose`] to the least size that the options allow, plus `more` at the end of each axis.
-    pub fn conv_transpose_by(
+    /// The adjoint of [`Raw::conv`] in its input: `self` is `[batch, in, …]`, `weight` `[in, out / groups, kernel…]`, `bias`
+    /// `[out]`. Of the sizes that the stride leaves possible, `padding_out` chooses one: it is added at the end.
+    pub fn conv_transpose(
         self,
         weight: Self,
+        bias: Option<Self>,
         options: ConvOptions,
-        more: &[usize],
+        padding_out: &[usize],
     ) -> Result<Self, Error> {
         let axes = self.rank().saturating_sub(2);
         let size = |i: usize| {
@@ -91,12 +141,12 @@ impl<B: Backend> Raw<B> {
             let span = kernel.checked_mul(*options.dilation.get(i)?)?;
             let full = steps
                 .checked_add(span)?
-                .checked_add(*more.get(i)?)?
+                .checked_add(*padding_out.get(i)?)?
                 .checked_add(1)?;
             full.checked_sub(before)?.checked_sub(after)
         };
         match (0..axes).map(size).collect::<Option<Dims>>() {
-            Some(size) => self.conv_transpose(weight, options, size),
+            Some(size) => self.conv_transpose_to(weight, options, size)?.add_channels(bias),
             None => {
                 let message = "an axis is empty, an option lacks one, or the padding leaves nothing";
                 Err(Error::shape(
@@ -109,7 +159,12 @@ impl<B: Backend> Raw<B> {
     }
 
     /// [`ConvOp::WeightGrad`].
-    pub fn conv_weight_grad(self, grad: Self, options: ConvOptions, kernel: Dims) -> Result<Self, Error> {
+    pub(crate) fn conv_weight_grad(
+        self,
+        grad: Self,
+        options: ConvOptions,
+        kernel: Dims,
+    ) -> Result<Self, Error> {
         convolved::<B>(ConvOp::WeightGrad {
             x: self.0,
             grad: grad.0,
@@ -121,6 +176,16 @@ impl<B: Backend> Raw<B> {
     /// A pooling op.
     pub fn pool(self, op: PoolOp) -> Result<Self, Error> {
         op::run::<B>(Op::Pool(Box::new(op), self.0)).map(Raw)
+    }
+
+    /// The greatest element of each window; NaN if any is.
+    pub fn max_pool(self, options: PoolOptions) -> Result<Self, Error> {
+        Ok(self.max_pool_with_indices(options)?.0)
+    }
+
+    /// The mean of each window; padding counts as zeros, or not at all.
+    pub fn avg_pool(self, options: PoolOptions) -> Result<Self, Error> {
+        self.pool(PoolOp::Avg(options))
     }
 
     /// The greatest element of each window, and where it is in the flattened spatial axes.
@@ -136,16 +201,6 @@ impl<B: Backend> Raw<B> {
     /// A fused op.
     pub fn fused(op: FusedOp<Self>) -> Result<Self, Error> {
         Self::run(Op::Fused(Box::new(op)))
-    }
-
-    /// `eˣ` divided by its sum along an axis.
-    pub fn softmax(self, axis: usize) -> Result<Self, Error> {
-        Self::fused(FusedOp::Softmax { x: self, axis })
-    }
-
-    /// The logarithm of softmax.
-    pub fn log_softmax(self, axis: usize) -> Result<Self, Error> {
-        Self::fused(FusedOp::LogSoftmax { x: self, axis })
     }
 }
 

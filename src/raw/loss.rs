@@ -9,17 +9,17 @@ use crate::op::FusedOp;
 /// Each returns what the ops it consists of do; shapes that differ are an error, though they might broadcast.
 impl<B: Backend> Raw<B> {
     /// `(x - t)²`.
-    pub fn mse_loss(self, target: Self) -> Result<Self, Error> {
+    pub fn mse(self, target: Self) -> Result<Self, Error> {
         self.difference("mse", target)?.square()
     }
 
     /// `|x - t|`.
-    pub fn l1_loss(self, target: Self) -> Result<Self, Error> {
+    pub fn l1(self, target: Self) -> Result<Self, Error> {
         self.difference("l1", target)?.abs()
     }
 
     /// `d² / 2` where `d = |x - t|` is at most `delta`, else `delta (d - delta / 2)`.
-    pub fn huber_loss(self, target: Self, delta: f64) -> Result<Self, Error> {
+    pub fn huber(self, target: Self, delta: f64) -> Result<Self, Error> {
         positive("huber", "delta", delta)?;
         let d = self.difference("huber", target)?.abs()?;
         // Both cases in one, so that the one that is not chosen cannot make the gradient NaN.
@@ -27,8 +27,8 @@ impl<B: Backend> Raw<B> {
         d.sub(capped.clone().mul(0.5)?)?.mul(capped)
     }
 
-    /// [`Raw::huber_loss`] divided by `beta`: near 0 `d² / 2 beta`, farther `d - beta / 2`.
-    pub fn smooth_l1_loss(self, target: Self, beta: f64) -> Result<Self, Error> {
+    /// [`Raw::huber`] divided by `beta`: near 0 `d² / 2 beta`, farther `d - beta / 2`.
+    pub fn smooth_l1(self, target: Self, beta: f64) -> Result<Self, Error> {
         positive("smooth_l1", "beta", beta)?;
         let d = self.difference("smooth_l1", target)?.abs()?;
         let near = d.clone().lower(beta)?;
@@ -59,7 +59,7 @@ impl<B: Backend> Raw<B> {
     }
 
     /// `-x[t]` for each row of log-probabilities `[n, classes]`; `target` holds `n` classes.
-    pub fn nll_loss(self, target: Self) -> Result<Self, Error> {
+    pub fn nll(self, target: Self) -> Result<Self, Error> {
         let rows = target.shape().num_elements();
         if self.rank() != 2 || self.shape()[0] != rows {
             let message = "needs log-probabilities [n, classes] and n targets";

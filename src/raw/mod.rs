@@ -22,11 +22,20 @@ mod movement;
 mod reduce;
 mod slice;
 
+pub(crate) use collective::group_operations;
 pub use create::Distribution;
 pub use linalg::Norm;
-pub use slice::Slice;
+pub use linear::AttentionOptions;
+pub use slice::{Slice, SliceArgs};
 
 /// A tensor of backend `B` whose rank and element type are known at run time only.
+///
+/// It has the methods of [`Tensor`](crate::Tensor), and the functions of [`activation`](crate::activation),
+/// [`linalg`](crate::linalg), [`loss`](crate::loss) and [`module`](mod@crate::module) as methods of their first argument, by
+/// the same names and with their arguments in the same order. What is a type there is a value here: an axis is a `usize`,
+/// several are a slice or an array, a shape is anything that converts into [`Shape`], an element type is a [`DType`]. An operand is a
+/// tensor or a number, so there are no names that end in `_scalar` or `_elem`. A loss stays unreduced ([`Raw::mean`] and
+/// [`Raw::sum`] reduce it), and convolutions and pools take the number of spatial axes from the input.
 ///
 /// ```
 /// use keyway::{Flex, raw::Raw, DType, TensorData};
@@ -80,6 +89,47 @@ impl<B: Backend> Raw<B> {
         B::into_data(self.0)
     }
 
+    /// Reads a copy of the values.
+    ///
+    /// # Errors
+    /// As [`Raw::into_data`].
+    pub fn to_data(&self) -> Result<TensorData, Error>
+    where
+        B: Readable,
+    {
+        self.clone().into_data()
+    }
+
+    /// Reads the values back, in row-major order.
+    ///
+    /// # Errors
+    /// If the elements are not of type `E`, or as [`Raw::into_data`].
+    pub fn into_vec<E: Element>(self) -> Result<Vec<E>, Error>
+    where
+        B: Readable,
+    {
+        self.into_data()?.into_vec()
+    }
+
+    /// Reads the only value back.
+    ///
+    /// # Errors
+    /// If there is not exactly one, or as [`Raw::into_data`].
+    pub fn into_scalar(self) -> Result<Scalar, Error>
+    where
+        B: Readable,
+    {
+        let shape = self.shape().clone();
+        match (shape.num_elements(), self.into_data()?.get(0)) {
+            (1, Some(value)) => Ok(value),
+            _ => Err(Error::shape(
+                "into_scalar",
+                &[&shape],
+                "there is not exactly one element",
+            )),
+        }
+    }
+
     /// Where the tensor lives.
     pub fn device(&self) -> B::Device {
         B::device(&self.0)
@@ -124,6 +174,30 @@ impl<B: Backend> Raw<B> {
         }
         held::<B>(dtype, &self.device())?;
         op::run::<B>(Op::Cast(dtype, self.0)).map(Raw)
+    }
+
+    /// The elements as `f32`.
+    ///
+    /// # Errors
+    /// As [`Raw::cast`].
+    pub fn float(self) -> Result<Self, Error> {
+        self.cast(DType::F32)
+    }
+
+    /// The elements as `i32`.
+    ///
+    /// # Errors
+    /// As [`Raw::cast`].
+    pub fn int(self) -> Result<Self, Error> {
+        self.cast(DType::I32)
+    }
+
+    /// Whether each element is not zero.
+    ///
+    /// # Errors
+    /// As [`Raw::cast`].
+    pub fn bool(self) -> Result<Self, Error> {
+        self.cast(DType::Bool)
     }
 
     /// Half types as `f32`, for what between values and result would overflow or vanish in them.

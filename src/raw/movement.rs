@@ -1,9 +1,13 @@
+use smallvec::SmallVec;
+
 use super::Raw;
 use crate::backend::Backend;
-use crate::element::{DType, Scalar};
 use crate::error::Error;
 use crate::op::{self, MoveOp, Op, PadMode, SliceRange};
 use crate::shape::{Dims, Shape};
+
+/// More axes than any tensor has; an argument that asks for more is a mistake.
+const MAX_NEW_AXES: usize = 1 << 10;
 
 /// Rearrangements.
 ///
@@ -26,14 +30,14 @@ impl<B: Backend> Raw<B> {
     }
 
     /// Every axis joined into one.
-    pub fn flatten(self) -> Result<Self, Error> {
+    pub(crate) fn ravel(self) -> Result<Self, Error> {
         let len = self.shape().num_elements();
         self.reshape([len])
     }
 
     /// Axis `i` of the result is axis `axes[i]` of the input.
-    pub fn permute(self, axes: &[usize]) -> Result<Self, Error> {
-        self.movement(MoveOp::Permute(Dims::from_slice(axes)))
+    pub fn permute(self, axes: impl AsRef<[usize]>) -> Result<Self, Error> {
+        self.movement(MoveOp::Permute(axes.as_ref().into()))
     }
 
     /// Exchanges two axes.
@@ -45,6 +49,14 @@ impl<B: Backend> Raw<B> {
         self.permute(&axes)
     }
 
+    /// [`Raw::transpose`] of a matrix.
+    pub fn t(self) -> Result<Self, Error> {
+        match self.rank() {
+            2 => self.transpose(),
+            rank => Err(Error::rank("t", rank, "a matrix, rank 2; `transpose` takes more")),
+        }
+    }
+
     /// Exchanges the last two axes.
     pub fn transpose(self) -> Result<Self, Error> {
         match self.rank() {
@@ -53,41 +65,41 @@ impl<B: Backend> Raw<B> {
         }
     }
 
-    /// Stretches axes of size 1.
+    /// Stretches axes of size 1 to the given sizes. New axes come first.
     pub fn expand(self, shape: impl Into<Shape>) -> Result<Self, Error> {
         let shape = shape.into();
         if *self.shape() == shape {
-            Ok(self)
-        } else {
-            self.movement(MoveOp::Expand(shape))
+            return Ok(self);
         }
+        let x = if self.rank() < shape.rank() {
+            self.unsqueeze(shape.rank())?
+        } else {
+            self
+        };
+        x.movement(MoveOp::Expand(shape))
     }
 
-    /// A range of every axis.
-    pub fn slice(self, ranges: &[SliceRange]) -> Result<Self, Error> {
-        self.movement(MoveOp::Slice(ranges.into()))
-    }
-
-    /// A range of one axis.
+    /// `len` elements from `start` along an axis.
     pub fn narrow(self, axis: usize, start: usize, len: usize) -> Result<Self, Error> {
         self.size("narrow", axis)?;
-        let mut ranges: Vec<SliceRange> = self
-            .shape()
-            .iter()
-            .map(|&size| SliceRange::new(0, size))
-            .collect();
+        let sizes = self.shape().iter();
+        let mut ranges: SmallVec<[SliceRange; 4]> = sizes.map(|&size| SliceRange::new(0, size)).collect();
         ranges[axis] = SliceRange::new(start, start.saturating_add(len));
-        self.slice(&ranges)
+        self.movement(MoveOp::Slice(ranges))
     }
 
     /// Reverses axes.
-    pub fn flip(self, axes: &[usize]) -> Result<Self, Error> {
-        self.movement(MoveOp::Flip(Dims::from_slice(axes)))
+    pub fn flip(self, axes: impl AsRef<[usize]>) -> Result<Self, Error> {
+        self.movement(MoveOp::Flip(axes.as_ref().into()))
     }
 
-    /// Adds elements before and after along each axis.
-    pub fn pad(self, pads: &[(usize, usize)], mode: PadMode) -> Result<Self, Error> {
-        self.movement(MoveOp::Pad(pads.into(), mode))
+    /// Adds elements around the last axes: `padding` holds (before, after) for each of them, the last axis last. The mode
+    /// may be a number.
+    pub fn pad(self, padding: impl AsRef<[(usize, usize)]>, mode: impl Into<PadMode>) -> Result<Self, Error> {
+        let padding = padding.as_ref();
+        let whole = self.rank().saturating_sub(padding.len());
+        let pads = std::iter::repeat_n((0, 0), whole).chain(padding.iter().copied());
+        self.movement(MoveOp::Pad(pads.collect(), mode.into()))
     }
 
     /// Repeats the whole tensor along each axis.
@@ -96,7 +108,7 @@ impl<B: Backend> Raw<B> {
     }
 
     /// Repeats the whole tensor along one axis.
-    pub fn repeat_axis(self, axis: usize, times: usize) -> Result<Self, Error> {
+    pub fn repeat_dim(self, axis: usize, times: usize) -> Result<Self, Error> {
         self.size("repeat", axis)?;
         let mut all: Dims = smallvec::smallvec![1; self.rank()];
         all[axis] = times;
@@ -112,18 +124,18 @@ impl<B: Backend> Raw<B> {
     pub fn stack(xs: Vec<Self>, axis: usize) -> Result<Self, Error> {
         let xs = xs
             .into_iter()
-            .map(|x| x.unsqueeze(axis))
+            .map(|x| x.unsqueeze_dim(axis))
             .collect::<Result<Vec<_>, _>>()?;
         Self::cat(xs, axis)
     }
 
-    /// Inserts an axis of size 1.
-    pub fn unsqueeze(self, axis: usize) -> Result<Self, Error> {
-        self.unsqueeze_axes(&[axis])
+    /// Inserts an axis of size 1 at place `axis` of the result.
+    pub fn unsqueeze_dim(self, axis: usize) -> Result<Self, Error> {
+        self.unsqueeze_dims(&[axis])
     }
 
     /// Inserts axes of size 1, at these places of the result.
-    pub fn unsqueeze_axes(self, axes: &[usize]) -> Result<Self, Error> {
+    pub fn unsqueeze_dims(self, axes: &[usize]) -> Result<Self, Error> {
         let rank = self.rank() + axes.len();
         op::distinct_axes("unsqueeze", axes, rank)?;
         let mut old = self.shape().iter().copied();
@@ -140,7 +152,7 @@ impl<B: Backend> Raw<B> {
     }
 
     /// Inserts axes of size 1 before the first, up to this rank.
-    pub fn unsqueeze_to(self, rank: usize) -> Result<Self, Error> {
+    pub fn unsqueeze(self, rank: usize) -> Result<Self, Error> {
         let Some(more) = rank.checked_sub(self.rank()) else {
             return Err(Error::rank(
                 "unsqueeze",
@@ -148,12 +160,9 @@ impl<B: Backend> Raw<B> {
                 format!("at most rank {rank}"),
             ));
         };
-        // A rank is a count of axes that someone has names for; the list of a mistaken one would exhaust the memory.
-        if rank > MOST_AXES {
-            return Err(Error::argument(
-                "unsqueeze",
-                format!("{rank} axes are more than {MOST_AXES}"),
-            ));
+        if more > MAX_NEW_AXES {
+            let message = format!("{more} new axes are more than the {MAX_NEW_AXES} that one call adds");
+            return Err(Error::argument("unsqueeze", message));
         }
         let dims: Dims = std::iter::repeat_n(1, more)
             .chain(self.shape().iter().copied())
@@ -161,13 +170,19 @@ impl<B: Backend> Raw<B> {
         self.reshape(dims)
     }
 
+    /// Removes every axis of size 1.
+    pub fn squeeze(self) -> Result<Self, Error> {
+        let dims: Dims = self.shape().iter().copied().filter(|&size| size != 1).collect();
+        self.reshape(dims)
+    }
+
     /// Removes an axis of size 1.
-    pub fn squeeze(self, axis: usize) -> Result<Self, Error> {
-        self.squeeze_axes(&[axis])
+    pub fn squeeze_dim(self, axis: usize) -> Result<Self, Error> {
+        self.squeeze_dims(&[axis])
     }
 
     /// Removes axes of size 1.
-    pub fn squeeze_axes(self, axes: &[usize]) -> Result<Self, Error> {
+    pub fn squeeze_dims(self, axes: &[usize]) -> Result<Self, Error> {
         op::distinct_axes("squeeze", axes, self.rank())?;
         if let Some(axis) = axes.iter().find(|&&axis| self.shape()[axis] != 1) {
             return Err(Error::shape(
@@ -181,14 +196,8 @@ impl<B: Backend> Raw<B> {
         self.reshape(dims)
     }
 
-    /// Removes every axis of size 1.
-    pub fn squeeze_all(self) -> Result<Self, Error> {
-        let dims: Dims = self.shape().iter().copied().filter(|&size| size != 1).collect();
-        self.reshape(dims)
-    }
-
     /// Joins the axes `start..=end` into one.
-    pub fn flatten_axes(self, start: usize, end: usize) -> Result<Self, Error> {
+    pub fn flatten(self, start: usize, end: usize) -> Result<Self, Error> {
         self.size("flatten", start)?;
         self.size("flatten", end)?;
         if start > end {
@@ -209,7 +218,8 @@ impl<B: Backend> Raw<B> {
     }
 
     /// Moves axes `from` to the places `to`; the others keep their order.
-    pub fn movedim(self, from: &[usize], to: &[usize]) -> Result<Self, Error> {
+    pub fn movedim(self, from: impl AsRef<[usize]>, to: impl AsRef<[usize]>) -> Result<Self, Error> {
+        let (from, to) = (from.as_ref(), to.as_ref());
         if from.len() != to.len() {
             return Err(Error::argument(
                 "movedim",
@@ -266,6 +276,16 @@ impl<B: Backend> Raw<B> {
         self.split(size.div_ceil(chunks).max(1), axis)
     }
 
+    /// The slices of size 1 along an axis, in order.
+    pub fn iter_dim(self, axis: usize) -> Result<impl Iterator<Item = Self>, Error> {
+        Ok(self.split(1, axis)?.into_iter())
+    }
+
+    /// Shifts the elements along one axis; those pushed over an end come in at the other.
+    pub fn roll_dim(self, shift: isize, axis: usize) -> Result<Self, Error> {
+        self.roll(&[shift], &[axis])
+    }
+
     /// Shifts the elements along axes; those pushed over an end come in at the other.
     pub fn roll(self, shifts: &[isize], axes: &[usize]) -> Result<Self, Error> {
         if shifts.len() != axes.len() {
@@ -311,7 +331,7 @@ impl<B: Backend> Raw<B> {
         let square = self.narrow(rank - 2, 0, n)?.narrow(rank - 1, 0, n)?;
         let shape = square.shape().clone().with(rank - 1, 1);
         let index = square.positions(rank - 2)?.expand(shape)?;
-        square.gather(rank - 1, index)?.squeeze(rank - 1)
+        square.gather(rank - 1, index)?.squeeze_dim(rank - 1)
     }
 
     /// `column - row` of each place in the last two axes.
@@ -324,16 +344,10 @@ impl<B: Backend> Raw<B> {
     }
 
     fn zero_where(self, mask: Self) -> Result<Self, Error> {
-        let zero = match self.dtype() {
-            DType::Bool => Scalar::Bool(false),
-            _ => Scalar::Int(0),
-        };
+        let zero = self.dtype().zero();
         self.mask_where(mask, zero)
     }
 }
-
-/// More axes than this are not added.
-const MOST_AXES: usize = 1024;
 
 /// The nearest `i32`: beyond lies no diagonal.
 fn as_i32(diagonal: i64) -> i32 {

@@ -6,7 +6,8 @@ use super::Raw;
 use crate::backend::Backend;
 use crate::element::Scalar;
 use crate::error::Error;
-use crate::op::{self, Meta, MoveOp, Op, SliceRange};
+use crate::op::{IndexOp, MoveOp, Op, SliceRange};
+use crate::shape::Dims;
 
 /// Part of an axis: a range, each `step`-th element of it. Negative bounds count from the end; a negative step starts
 /// at the range's last element and goes back. Ranges and single indices convert into it.
@@ -37,7 +38,7 @@ impl Slice {
     }
 
     /// The range within an axis of this size.
-    fn within(self, size: usize, axis: usize) -> Result<SliceRange, Error> {
+    fn within(self, op: &'static str, size: usize, axis: usize) -> Result<SliceRange, Error> {
         let size = size as isize;
         let place = |bound: isize| if bound < 0 { bound + size } else { bound };
         let (start, end) = (place(self.start), place(self.end.unwrap_or(size)));
@@ -47,7 +48,7 @@ impl Slice {
                 None => format!("{}..", self.start),
             };
             return Err(Error::argument(
-                "slice",
+                op,
                 format!("{bounds} of axis {axis} of size {size}"),
             ));
         }
@@ -59,35 +60,147 @@ impl Slice {
     }
 }
 
+/// Ranges of the first axes of a tensor: an array of one kind of range, a tuple of several kinds, one range, or a slice of
+/// ranges, whose number is known at run time only.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not slice a tensor",
+    label = "expected ranges",
+    note = "ranges are an array of one kind, a tuple of several, or `s![..]`"
+)]
+pub trait SliceArgs {
+    /// How many axes, as far as the type tells.
+    const AXES: usize;
+
+    /// The ranges.
+    fn slices(self) -> impl AsRef<[Slice]>;
+}
+
+/// Slices. Axes without a range stay whole.
+///
+/// # Errors
+/// Each returns an error if there are more ranges than axes, a range lies outside its axis, or the values have another
+/// shape or element type than the slice.
 impl<B: Backend> Raw<B> {
-    /// What [`Raw::slice`] and [`Raw::slice_assign`] take, of slices of the first axes; the others stay whole.
+    /// Part of each axis: ranges whose bounds may count from the end, or [`s!`](crate::s), which knows steps too.
     ///
-    /// # Errors
-    /// If there are more slices than axes, or one lies outside its axis.
-    pub fn ranges(&self, slices: &[Slice]) -> Result<SmallVec<[SliceRange; 4]>, Error> {
-        if slices.len() > self.rank() {
-            let message = format!("{} ranges for a tensor of rank {}", slices.len(), self.rank());
-            return Err(Error::argument("slice", message));
-        }
-        let slices = slices.iter().copied().chain(std::iter::repeat(Slice::full()));
-        let axes = self.shape().iter().zip(slices).enumerate();
-        axes.map(|(axis, (&size, slice))| slice.within(size, axis))
-            .collect()
+    /// ```
+    /// use keyway::{Flex, TensorData, raw::Raw, s};
+    /// let x = Raw::<Flex>::from_data(TensorData::new(vec![1.0f32, 2.0, 3.0, 4.0], [2, 2])?, &Default::default())?;
+    /// assert_eq!(x.clone().slice([1..2])?.into_vec::<f32>()?, [3.0, 4.0]);
+    /// assert_eq!(x.slice(s![.., -1])?.into_vec::<f32>()?, [2.0, 4.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    pub fn slice(self, ranges: impl SliceArgs) -> Result<Self, Error> {
+        let ranges = self.ranges("slice", ranges)?;
+        self.movement(MoveOp::Slice(ranges))
+    }
+
+    /// Part of one axis.
+    pub fn slice_dim(self, axis: usize, range: impl Into<Slice>) -> Result<Self, Error> {
+        self.size("slice_dim", axis)?;
+        let mut slices: SmallVec<[Slice; 4]> = smallvec::smallvec![Slice::full(); axis + 1];
+        slices[axis] = range.into();
+        self.slice(&slices[..])
+    }
+
+    /// `values` in place of the elements of a slice, whose shape they have.
+    pub fn slice_assign(self, ranges: impl SliceArgs, values: Self) -> Result<Self, Error> {
+        let ranges = self.ranges("slice_assign", ranges)?;
+        Self::run(Op::Index(Box::new(IndexOp::SliceAssign {
+            x: self,
+            src: values,
+            ranges,
+        })))
     }
 
     /// One number in place of the elements of a slice.
-    ///
-    /// # Errors
-    /// As [`Raw::slice_assign`], or if the number is none for the element type.
-    pub fn slice_fill(self, ranges: &[SliceRange], value: Scalar) -> Result<Self, Error> {
+    pub fn slice_fill(self, ranges: impl SliceArgs, value: impl Into<Scalar>) -> Result<Self, Error> {
+        let (ranges, value) = (self.ranges("slice_fill", ranges)?, value.into());
         if !value.fits(self.dtype()) {
             let message = format!("the number {value} is none for {} elements", self.dtype());
             return Err(Error::argument("slice_fill", message));
         }
-        // Before anything is made of their size, the ranges must be within the tensor.
-        let Meta { shape, dtype } = op::infer(&Op::Move(MoveOp::Slice(ranges.into()), &self))?;
-        let values = Self::full(shape, value, dtype, &self.device())?;
-        self.slice_assign(ranges, values)
+        let shape: Dims = ranges.iter().map(SliceRange::len).collect();
+        let values = Self::full(shape, value, self.dtype(), &self.device())?;
+        self.slice_assign(&ranges[..], values)
+    }
+
+    fn ranges(&self, op: &'static str, ranges: impl SliceArgs) -> Result<SmallVec<[SliceRange; 4]>, Error> {
+        let slices = ranges.slices();
+        let slices = slices.as_ref();
+        if slices.len() > self.rank() {
+            let message = format!("{} ranges for a tensor of rank {}", slices.len(), self.rank());
+            return Err(Error::argument(op, message));
+        }
+        let slices = slices.iter().copied().chain(std::iter::repeat(Slice::full()));
+        let axes = self.shape().iter().zip(slices).enumerate();
+        axes.map(|(axis, (&size, slice))| slice.within(op, size, axis))
+            .collect()
+    }
+}
+
+impl<R: Into<Slice>, const N: usize> SliceArgs for [R; N] {
+    const AXES: usize = N;
+    fn slices(self) -> impl AsRef<[Slice]> {
+        self.map(Into::into)
+    }
+}
+
+impl<R: Into<Slice> + Clone> SliceArgs for &[R] {
+    const AXES: usize = 0;
+    fn slices(self) -> impl AsRef<[Slice]> {
+        self.iter()
+            .cloned()
+            .map(Into::into)
+            .collect::<SmallVec<[Slice; 4]>>()
+    }
+}
+
+macro_rules! one_range {
+    ($([$($generic:ident)?] $R:ty;)*) => { $(
+        impl$(<$generic>)? SliceArgs for $R
+        where
+            $R: Into<Slice>,
+        {
+            const AXES: usize = 1;
+            fn slices(self) -> impl AsRef<[Slice]> {
+                [self.into()]
+            }
+        }
+    )* };
+}
+one_range! {
+    [] Slice;
+    [] RangeFull;
+    [T] Range<T>;
+    [T] RangeFrom<T>;
+    [T] RangeTo<T>;
+    [T] RangeInclusive<T>;
+    [T] RangeToInclusive<T>;
+}
+
+macro_rules! range_tuples {
+    ($($n:literal: $($R:ident $i:tt)*;)*) => { $(
+        impl<$($R: Into<Slice>),*> SliceArgs for ($($R,)*) {
+            const AXES: usize = $n;
+            fn slices(self) -> impl AsRef<[Slice]> {
+                [$(self.$i.into()),*]
+            }
+        }
+    )* };
+}
+range_tuples! {
+    1: A 0;
+    2: A 0 B 1;
+    3: A 0 B 1 C 2;
+    4: A 0 B 1 C 2 D 3;
+    5: A 0 B 1 C 2 D 3 E 4;
+    6: A 0 B 1 C 2 D 3 E 4 F 5;
+}
+
+impl From<SliceRange> for Slice {
+    fn from(range: SliceRange) -> Self {
+        Slice::from(range.start..range.end).with_step(range.step)
     }
 }
 

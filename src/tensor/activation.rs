@@ -22,13 +22,13 @@ pub fn leaky_relu<B: Backend, const D: usize, E: FloatElement>(
 /// `x`, but `alpha (eˣ - 1)` below 0.
 #[track_caller]
 pub fn elu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>, alpha: f64) -> Tensor<B, D, E> {
-    Tensor::of(x.into_raw().elu(alpha, 1.0))
+    Tensor::of(x.into_raw().elu(alpha))
 }
 
 /// `x`, but `alpha (e^(x / alpha) - 1)` below 0.
 #[track_caller]
 pub fn celu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>, alpha: f64) -> Tensor<B, D, E> {
-    Tensor::of(x.into_raw().elu(alpha, alpha))
+    Tensor::of(x.into_raw().celu(alpha))
 }
 
 /// `elu` scaled so that activations keep mean 0 and variance 1 (Klambauer et al. 2017).
@@ -40,13 +40,13 @@ pub fn selu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> 
 /// `x Φ(x)`, where Φ is the normal distribution function.
 #[track_caller]
 pub fn gelu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
-    Tensor::of(x.into_raw().gelu(false))
+    Tensor::of(x.into_raw().gelu())
 }
 
 /// `x/2 (1 + tanh(√(2/π) (x + 0.044715 x³)))`, near `gelu`.
 #[track_caller]
 pub fn gelu_approximate<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
-    Tensor::of(x.into_raw().gelu(true))
+    Tensor::of(x.into_raw().gelu_approximate())
 }
 
 /// `x sigmoid(x)`.
@@ -166,7 +166,7 @@ pub fn softmin<B: Backend, const D: usize, E: FloatElement>(
     dim: impl AsDim,
 ) -> Tensor<B, D, E> {
     let axis = dim.axis(D);
-    Tensor::of(x.into_raw().neg().and_then(|x| x.softmax(axis)))
+    Tensor::of(x.into_raw().softmin(axis))
 }
 
 /// `eˣ / (1 + Σ eˣ)` along an axis: it can be near 0 everywhere.

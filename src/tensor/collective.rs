@@ -3,8 +3,8 @@
 //! Under `Autodiff` they are differentiable: every member's backward pass comes by them, or none does.
 
 use super::Tensor;
-use crate::autodiff::{AutodiffBackend, Gradients};
-use crate::backend::{Backend, Reach, Synced};
+use crate::autodiff::{self, AutodiffBackend, Gradients};
+use crate::backend::{Backend, Synced};
 use crate::collective::{CollectiveBackend, CollectiveOp, Pending, ReduceKind};
 use crate::element::{Element, FloatElement, NumericElement};
 use crate::error::Error;
@@ -117,13 +117,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         B: AutodiffBackend,
         E: FloatElement,
     {
-        let x = self.into_primitive();
-        let device = B::Plain::device(&B::inner(x.clone()));
-        let set = <B::Reach as Reach<B::Plain>>::backward_synced(&device, |on_leaf| match on_leaf {
-            Some(on_leaf) => B::backward_with(x, on_leaf),
-            None => B::backward(x),
-        })?;
-        Ok(Gradients::from_set(set))
+        autodiff::backward_synced::<B>(self.into_primitive())
     }
 
     fn start(self, op: CollectiveOp) -> Result<Pending<Self>, Error>

@@ -65,7 +65,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: FloatElement,
     {
-        self.is_nan().any()
+        Tensor::of(self.raw.contains_nan())
     }
 
     /// Whether each element is infinite.
@@ -96,10 +96,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: FloatElement,
     {
-        Tensor::of(
-            self.raw
-                .is_close(other.raw, rtol.unwrap_or(1e-5), atol.unwrap_or(1e-8)),
-        )
+        Tensor::of(self.raw.is_close(other.raw, rtol, atol))
     }
 
     /// Whether every element [is close](Tensor::is_close).
@@ -111,10 +108,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         E: FloatElement,
         B: Readable,
     {
-        let close = self
-            .raw
-            .is_close(other.raw, rtol.unwrap_or(1e-5), atol.unwrap_or(1e-8))?;
-        Ok(close.into_data()?.as_slice::<bool>()?.iter().all(|&close| close))
+        self.raw.all_close(other.raw, rtol, atol)
     }
 }
 
@@ -143,19 +137,19 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If the shapes do not broadcast, the devices differ, or the number is none for elements `E`.
     #[track_caller]
     pub fn mask_fill(self, mask: Tensor<B, D, bool>, value: impl Into<Scalar>) -> Self {
-        Self::of(self.raw.mask_where(mask.raw, value.into()))
+        Self::of(self.raw.mask_fill(mask.raw, value))
     }
 }
 
 macro_rules! logical {
-    ($($(#[$doc:meta])* $name:ident => $raw:ident;)*) => { $(
+    ($($(#[$doc:meta])* $name:ident;)*) => { $(
         $(#[$doc])*
         ///
         /// # Panics
         /// If the shapes do not broadcast, or the devices differ.
         #[track_caller]
         pub fn $name(self, other: Self) -> Self {
-            Self::of(self.raw.$raw(other.raw))
+            Self::of(self.raw.$name(other.raw))
         }
     )* };
 }
@@ -165,15 +159,15 @@ impl<B: Backend, const D: usize> Tensor<B, D, bool> {
     /// Logical not, `!x`.
     #[track_caller]
     pub fn bool_not(self) -> Self {
-        Self::of(self.raw.logical_not())
+        Self::of(self.raw.bool_not())
     }
 
     logical! {
         /// Logical and, `x & y`.
-        bool_and => logical_and;
+        bool_and;
         /// Logical or, `x | y`.
-        bool_or => logical_or;
+        bool_or;
         /// Logical exclusive or, `x ^ y`.
-        bool_xor => logical_xor;
+        bool_xor;
     }
 }

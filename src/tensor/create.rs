@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Nested, Tensor, ok};
 use crate::backend::{Backend, Supports};
 use crate::data::TensorData;
-use crate::element::{Element, FloatElement, IntElement, NumericElement, Scalar};
+use crate::element::{Element, FloatElement, IntElement, NumericElement};
 use crate::error::Error;
 use crate::raw::{Distribution, Raw};
 
@@ -19,7 +19,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         B: Supports<E>,
     {
-        Self::full(shape, E::default(), device)
+        Self::of(Raw::zeros(shape, E::DTYPE, device))
     }
 
     /// Ones; `true` for `bool`.
@@ -31,7 +31,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         B: Supports<E>,
     {
-        Self::full(shape, E::from_scalar(Scalar::Int(1)), device)
+        Self::of(Raw::ones(shape, E::DTYPE, device))
     }
 
     /// One value everywhere.
@@ -52,7 +52,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If the device fails.
     #[track_caller]
     pub fn zeros_like(&self) -> Self {
-        self.full_like(E::default())
+        Self::of(self.raw.zeros_like())
     }
 
     /// Ones of the shape and on the device of this tensor.
@@ -61,7 +61,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If the device fails.
     #[track_caller]
     pub fn ones_like(&self) -> Self {
-        self.full_like(E::from_scalar(Scalar::Int(1)))
+        Self::of(self.raw.ones_like())
     }
 
     /// One value, of the shape and on the device of this tensor.
@@ -99,7 +99,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// As [`Tensor::random`].
     #[track_caller]
     pub fn random_like(&self, distribution: Distribution) -> Self {
-        Self::of(Raw::random(self.shape(), distribution, E::DTYPE, &self.device()))
+        Self::of(self.raw.random_like(distribution))
     }
 
     /// The values of nested arrays. Their depth must be `D`, their elements `E`: else it does not compile.
@@ -140,7 +140,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         B: Supports<E>,
     {
-        Self::try_from_data(TensorData::new(values, shape)?, device)
+        Raw::from_vec(values, shape, device).map(Self::wrap)
     }
 
     /// Values from the host.
@@ -211,7 +211,7 @@ impl<B: Backend, E: Element> Tensor<B, 1, E> {
         B: Supports<E>,
         E: NumericElement,
     {
-        Self::arange_step(range, 1, device)
+        Self::of(Raw::arange(range, E::DTYPE, device))
     }
 
     /// Every `step`-th integer of a range.
@@ -224,13 +224,7 @@ impl<B: Backend, E: Element> Tensor<B, 1, E> {
         B: Supports<E>,
         E: NumericElement,
     {
-        if step == 0 {
-            return Self::of(Err(Error::argument("arange", "the step is 0")));
-        }
-        let span = range.end.max(range.start).abs_diff(range.start);
-        let len = (span as usize).div_ceil(step);
-        let (start, step) = (Scalar::Int(range.start), Scalar::UInt(step as u64));
-        Self::of(Raw::arange(start, step, len, E::DTYPE, device))
+        Self::of(Raw::arange_step(range, step, E::DTYPE, device))
     }
 
     /// `len` values from `start` to `end`, both included, at equal distances.

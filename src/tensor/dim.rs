@@ -9,7 +9,8 @@ use crate::shape::{Dims, Shape};
 /// An axis of a tensor: counted from the first, or, where negative, from the last (-1).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not name an axis",
-    label = "an axis is a `usize`, or an `isize`, `i32` or `i64`, which may count from the last (-1)"
+    label = "not an axis",
+    note = "an axis is a `usize`, or an `isize`, `i32` or `i64`, which may count from the last (-1)"
 )]
 pub trait AsDim: Copy {
     /// The axis counted from the first. What lies outside the rank stays as it is, for the op to refuse.
@@ -48,7 +49,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 /// what the others leave.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of rank {D}",
-    label = "expected an array of {D} sizes"
+    label = "expected an array of {D} sizes",
+    note = "sizes are `usize`, or `isize`, `i32` or `i64`, and as many as the rank"
 )]
 pub trait ReshapeArgs<const D: usize> {
     /// The sizes, for a tensor of shape `from`.
@@ -104,7 +106,8 @@ fn signed_sizes<const D: usize>(to: [isize; D], from: &Shape) -> Result<[usize; 
 /// A shape to stretch to: sizes, or signed sizes of which -1 keeps an axis.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of rank {D}",
-    label = "expected an array of {D} sizes"
+    label = "expected an array of {D} sizes",
+    note = "sizes are `usize`, or `isize`, `i32` or `i64`, and as many as the rank"
 )]
 pub trait ExpandArgs<const D: usize> {
     /// The sizes, for a tensor with sizes `from`.

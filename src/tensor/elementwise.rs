@@ -166,7 +166,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: FloatElement,
     {
-        Self::of(self.raw.pow(other.into_arg()))
+        Self::of(self.raw.powf(other.into_arg()))
     }
 
     /// `xʸ` with exponents of the same type; integers wrap, and negative exponents truncate towards zero.
@@ -178,7 +178,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        Self::of(self.raw.pow(other.into_arg()))
+        Self::of(self.raw.powi(other.into_arg()))
     }
 
     scalar! {
@@ -195,9 +195,9 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         /// The remainder of `x / y` with the sign of x.
         fmod_scalar => fmod: FloatElement;
         /// `xʸ`.
-        powf_scalar => pow: FloatElement;
+        powf_scalar => powf: FloatElement;
         /// `xʸ` for a whole y.
-        powi_scalar => pow: NumericElement;
+        powi_scalar => powi: NumericElement;
         /// Bitwise and.
         bitwise_and_scalar => bitwise_and: IntElement;
         /// Bitwise or.
@@ -209,9 +209,9 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         /// `x >> y`, keeping the sign.
         bitwise_right_shift_scalar => bitwise_right_shift: IntElement;
         /// Values below the bound become it; NaN stays.
-        clamp_min => max_pair: NumericElement;
+        clamp_min => clamp_min: NumericElement;
         /// Values above the bound become it; NaN stays.
-        clamp_max => min_pair: NumericElement;
+        clamp_max => clamp_max: NumericElement;
     }
 
     /// Values below `min` become `min`, then values above `max` become `max`; NaN stays.

@@ -1,13 +1,11 @@
 //! Reading, writing and finding by index. Index tensors are of any integer type; an index outside its axis panics.
 
-use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
-
 use super::{AsDim, Tensor};
 use crate::backend::{Backend, Readable};
 use crate::element::{Element, IntElement, NumericElement, Scalar};
 use crate::error::Error;
 use crate::op::ScatterMode;
-use crate::raw::Slice;
+use crate::raw::{Slice, SliceArgs};
 
 /// Slices.
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
@@ -27,11 +25,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn slice<R: SliceArgs>(self, ranges: R) -> Self {
         const { assert!(R::AXES <= D, "`slice` takes at most one range for each axis") }
-        Self::of(
-            self.raw
-                .ranges(ranges.slices().as_ref())
-                .and_then(|ranges| self.raw.slice(&ranges)),
-        )
+        Self::of(self.raw.slice(ranges))
     }
 
     /// Part of one axis.
@@ -40,13 +34,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there is no such axis, or the range lies outside it.
     #[track_caller]
     pub fn slice_dim(self, dim: impl AsDim, range: impl Into<Slice>) -> Self {
-        let axis = Self::axis(dim);
-        let mut slices = [Slice::full(); D];
-        Self::of(self.raw.size("slice_dim", axis).and_then(|_| {
-            slices[axis] = range.into();
-            let ranges = self.raw.ranges(&slices)?;
-            self.raw.slice(&ranges)
-        }))
+        Self::of(self.raw.slice_dim(Self::axis(dim), range))
     }
 
     /// `values` in place of the elements of a slice, whose shape they have.
@@ -61,8 +49,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
                 "`slice_assign` takes at most one range for each axis"
             )
         }
-        let ranges = self.raw.ranges(ranges.slices().as_ref());
-        Self::of(ranges.and_then(|ranges| self.raw.slice_assign(&ranges, values.raw)))
+        Self::of(self.raw.slice_assign(ranges, values.raw))
     }
 
     /// One number in place of the elements of a slice.
@@ -72,8 +59,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn slice_fill<R: SliceArgs>(self, ranges: R, value: impl Into<Scalar>) -> Self {
         const { assert!(R::AXES <= D, "`slice_fill` takes at most one range for each axis") }
-        let ranges = self.raw.ranges(ranges.slices().as_ref());
-        Self::of(ranges.and_then(|ranges| self.raw.slice_fill(&ranges, value.into())))
+        Self::of(self.raw.slice_fill(ranges, value))
     }
 }
 
@@ -166,9 +152,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         B: Readable,
     {
-        let places = self.raw.argwhere()?;
-        let column = |axis| places.clone().narrow(1, axis, 1)?.squeeze(1).map(Tensor::wrap);
-        (0..D).map(column).collect()
+        let places = self.raw.nonzero()?;
+        Ok(places.into_iter().map(Tensor::wrap).collect())
     }
 
     /// Where the elements are not zero: one row of `D` indices for each.
@@ -212,7 +197,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        self.sort_with_indices(dim).0
+        Self::of(self.raw.sort(Self::axis(dim)))
     }
 
     /// The elements along an axis in descending order.
@@ -224,7 +209,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        self.sort_descending_with_indices(dim).0
+        Self::of(self.raw.sort_descending(Self::axis(dim)))
     }
 
     /// [`Tensor::sort`] and [`Tensor::argsort`] together.
@@ -236,7 +221,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        Self::of_pair(self.raw.sort_with_indices(Self::axis(dim), false))
+        Self::of_pair(self.raw.sort_with_indices(Self::axis(dim)))
     }
 
     /// [`Tensor::sort_descending`] and [`Tensor::argsort_descending`] together.
@@ -248,7 +233,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        Self::of_pair(self.raw.sort_with_indices(Self::axis(dim), true))
+        Self::of_pair(self.raw.sort_descending_with_indices(Self::axis(dim)))
     }
 
     /// Where the elements along an axis are, in ascending order.
@@ -260,7 +245,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        Tensor::of(self.raw.argsort(Self::axis(dim), false))
+        Tensor::of(self.raw.argsort(Self::axis(dim)))
     }
 
     /// Where the elements along an axis are, in descending order.
@@ -272,7 +257,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        Tensor::of(self.raw.argsort(Self::axis(dim), true))
+        Tensor::of(self.raw.argsort_descending(Self::axis(dim)))
     }
 
     /// The `k` greatest elements along an axis, in descending order.
@@ -284,7 +269,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        self.topk_with_indices(k, dim).0
+        Self::of(self.raw.topk(k, Self::axis(dim)))
     }
 
     /// [`Tensor::topk`], and where the elements are.
@@ -298,66 +283,4 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     {
         Self::of_pair(self.raw.topk_with_indices(k, Self::axis(dim)))
     }
-}
-
-/// Ranges of the first axes of a tensor: an array of one kind of range, a tuple of several kinds, or one range.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not slice a tensor",
-    label = "expected ranges: an array of one kind, a tuple of several, or `s![..]`"
-)]
-pub trait SliceArgs {
-    /// How many axes.
-    const AXES: usize;
-
-    /// The ranges.
-    fn slices(self) -> impl AsRef<[Slice]>;
-}
-
-impl<R: Into<Slice>, const N: usize> SliceArgs for [R; N] {
-    const AXES: usize = N;
-    fn slices(self) -> impl AsRef<[Slice]> {
-        self.map(Into::into)
-    }
-}
-
-macro_rules! one_range {
-    ($([$($generic:ident)?] $R:ty;)*) => { $(
-        impl$(<$generic>)? SliceArgs for $R
-        where
-            $R: Into<Slice>,
-        {
-            const AXES: usize = 1;
-            fn slices(self) -> impl AsRef<[Slice]> {
-                [self.into()]
-            }
-        }
-    )* };
-}
-one_range! {
-    [] Slice;
-    [] RangeFull;
-    [T] Range<T>;
-    [T] RangeFrom<T>;
-    [T] RangeTo<T>;
-    [T] RangeInclusive<T>;
-    [T] RangeToInclusive<T>;
-}
-
-macro_rules! range_tuples {
-    ($($n:literal: $($R:ident $i:tt)*;)*) => { $(
-        impl<$($R: Into<Slice>),*> SliceArgs for ($($R,)*) {
-            const AXES: usize = $n;
-            fn slices(self) -> impl AsRef<[Slice]> {
-                [$(self.$i.into()),*]
-            }
-        }
-    )* };
-}
-range_tuples! {
-    1: A 0;
-    2: A 0 B 1;
-    3: A 0 B 1 C 2;
-    4: A 0 B 1 C 2 D 3;
-    5: A 0 B 1 C 2 D 3 E 4;
-    6: A 0 B 1 C 2 D 3 E 4 F 5;
 }

@@ -61,20 +61,20 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
                 "`dot` is for vectors: rank 1; `matmul` multiplies matrices"
             )
         }
-        self.mul(other).sum()
+        Tensor::of(self.raw.dot(other.raw))
     }
 }
 
 /// `x yᵀ` of two vectors.
 #[track_caller]
 pub fn outer<B: Backend, E: NumericElement>(x: Tensor<B, 1, E>, y: Tensor<B, 1, E>) -> Tensor<B, 2, E> {
-    x.unsqueeze_dim::<2>(1).mul(y.unsqueeze_dim::<2>(0))
+    Tensor::of(x.into_raw().outer(y.into_raw()))
 }
 
 /// The sum of the main diagonal, in shape `[1]`.
 #[track_caller]
 pub fn trace<B: Backend, E: NumericElement>(x: Tensor<B, 2, E>) -> Tensor<B, 1, E> {
-    x.diag::<1>().sum()
+    Tensor::of(x.into_raw().trace())
 }
 
 /// A norm along an axis, which stays with size 1.
@@ -108,7 +108,7 @@ pub fn l1_norm<B: Backend, const D: usize, E: FloatElement>(
     x: Tensor<B, D, E>,
     dim: impl AsDim,
 ) -> Tensor<B, D, E> {
-    vector_norm(x, Norm::L1, dim)
+    Tensor::of(x.into_raw().l1_norm(dim.axis(D)))
 }
 
 /// `√Σ x²` along an axis, which stays with size 1.
@@ -120,7 +120,7 @@ pub fn l2_norm<B: Backend, const D: usize, E: FloatElement>(
     x: Tensor<B, D, E>,
     dim: impl AsDim,
 ) -> Tensor<B, D, E> {
-    vector_norm(x, Norm::L2, dim)
+    Tensor::of(x.into_raw().l2_norm(dim.axis(D)))
 }
 
 /// The greatest `|x|` along an axis, which stays with size 1.
@@ -132,7 +132,7 @@ pub fn max_abs_norm<B: Backend, const D: usize, E: FloatElement>(
     x: Tensor<B, D, E>,
     dim: impl AsDim,
 ) -> Tensor<B, D, E> {
-    vector_norm(x, Norm::LInf, dim)
+    Tensor::of(x.into_raw().max_abs_norm(dim.axis(D)))
 }
 
 /// The least `|x|` along an axis, which stays with size 1.
@@ -144,7 +144,7 @@ pub fn min_abs_norm<B: Backend, const D: usize, E: FloatElement>(
     x: Tensor<B, D, E>,
     dim: impl AsDim,
 ) -> Tensor<B, D, E> {
-    vector_norm(x, Norm::LNegInf, dim)
+    Tensor::of(x.into_raw().min_abs_norm(dim.axis(D)))
 }
 
 /// `(Σ |x|ᵖ)^(1/p)` along an axis, which stays with size 1.
@@ -157,7 +157,7 @@ pub fn lp_norm<B: Backend, const D: usize, E: FloatElement>(
     p: f64,
     dim: impl AsDim,
 ) -> Tensor<B, D, E> {
-    vector_norm(x, Norm::Lp(p), dim)
+    Tensor::of(x.into_raw().lp_norm(p, dim.axis(D)))
 }
 
 /// `x · y / (max(|x|, eps) max(|y|, eps))` along an axis, which stays with size 1; `eps` is 1e-8 by default.
@@ -171,9 +171,5 @@ pub fn cosine_similarity<B: Backend, const D: usize, E: FloatElement>(
     dim: impl AsDim,
     eps: Option<f64>,
 ) -> Tensor<B, D, E> {
-    let axis = dim.axis(D);
-    Tensor::of(
-        x1.into_raw()
-            .cosine_similarity(x2.into_raw(), axis, eps.unwrap_or(1e-8)),
-    )
+    Tensor::of(x1.into_raw().cosine_similarity(x2.into_raw(), dim.axis(D), eps))
 }

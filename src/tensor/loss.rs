@@ -5,7 +5,6 @@ use super::Tensor;
 use crate::backend::Backend;
 use crate::element::{Element, FloatElement, IntElement};
 use crate::error::Error;
-use crate::op::ReduceOp;
 use crate::raw::Raw;
 
 /// What becomes of the losses of the elements; the type decides the rank of the result.
@@ -38,7 +37,7 @@ impl Reduction for Mean {
     type Output<B: Backend, const D: usize, E: Element> = Tensor<B, 1, E>;
     #[track_caller]
     fn reduce<B: Backend, const D: usize, E: Element>(losses: Result<Raw<B>, Error>) -> Tensor<B, 1, E> {
-        Tensor::of(losses.and_then(|x| x.reduce_all(ReduceOp::Mean)))
+        Tensor::of(losses.and_then(Raw::mean))
     }
 }
 
@@ -46,7 +45,7 @@ impl Reduction for Sum {
     type Output<B: Backend, const D: usize, E: Element> = Tensor<B, 1, E>;
     #[track_caller]
     fn reduce<B: Backend, const D: usize, E: Element>(losses: Result<Raw<B>, Error>) -> Tensor<B, 1, E> {
-        Tensor::of(losses.and_then(|x| x.reduce_all(ReduceOp::Sum)))
+        Tensor::of(losses.and_then(Raw::sum))
     }
 }
 
@@ -59,7 +58,7 @@ impl Reduction for Unreduced {
 }
 
 macro_rules! losses {
-    ($($(#[$doc:meta])* $name:ident => $raw:ident($($arg:ident)?);)*) => { $(
+    ($($(#[$doc:meta])* $name:ident($($arg:ident)?);)*) => { $(
         $(#[$doc])*
         #[track_caller]
         pub fn $name<B: Backend, const D: usize, E: FloatElement, R: Reduction>(
@@ -68,7 +67,7 @@ macro_rules! losses {
             $($arg: f64,)?
             _: R,
         ) -> R::Output<B, D, E> {
-            R::reduce(prediction.into_raw().$raw(target.into_raw() $(, $arg)?))
+            R::reduce(prediction.into_raw().$name(target.into_raw() $(, $arg)?))
         }
     )* };
 }
@@ -88,37 +87,37 @@ losses! {
     ///
     /// # Panics
     /// If the shapes differ.
-    mse => mse_loss();
+    mse();
 
     /// `|x - t|`.
     ///
     /// # Panics
     /// If the shapes differ.
-    l1 => l1_loss();
+    l1();
 
     /// `d² / 2` where `d = |x - t|` is at most `delta`, else `delta (d - delta / 2)`.
     ///
     /// # Panics
     /// If the shapes differ, or `delta` is not positive.
-    huber => huber_loss(delta);
+    huber(delta);
 
     /// `d² / 2 beta` where `d = |x - t|` is at most `beta`, else `d - beta / 2`.
     ///
     /// # Panics
     /// If the shapes differ, or `beta` is not positive.
-    smooth_l1 => smooth_l1_loss(beta);
+    smooth_l1(beta);
 
     /// `-(t ln sigmoid(x) + (1 - t) ln(1 - sigmoid(x)))`, without overflow.
     ///
     /// # Panics
     /// If the shapes differ.
-    binary_cross_entropy_with_logits => binary_cross_entropy_with_logits();
+    binary_cross_entropy_with_logits();
 
     /// The divergence of Kullback and Leibler, `t (ln t - x)`, where x is the logarithm of a probability; 0 where t is.
     ///
     /// # Panics
     /// If the shapes differ.
-    kl_div => kl_div();
+    kl_div();
 }
 
 /// `-log_softmax(x)[t]` for each row of logits `[n, classes]`; the target holds `n` classes.
@@ -155,5 +154,5 @@ pub fn nll<B: Backend, E: FloatElement, I: IntElement, R: Reduction>(
     target: Tensor<B, 1, I>,
     _: R,
 ) -> R::Output<B, 1, E> {
-    R::reduce(log_probabilities.into_raw().nll_loss(target.into_raw()))
+    R::reduce(log_probabilities.into_raw().nll(target.into_raw()))
 }

@@ -29,7 +29,6 @@ mod read;
 mod reduce;
 
 pub use dim::{AsDim, ExpandArgs, ReshapeArgs};
-pub use index::SliceArgs;
 pub use nested::Nested;
 pub use operand::{BitElement, Operand};
 

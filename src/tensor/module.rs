@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 use super::Tensor;
 use crate::backend::Backend;
 use crate::element::{FloatElement, IntElement};
-use crate::op::{self, FusedOp, PoolOp, PoolOptions};
-use crate::raw::Raw;
+use crate::op::{self, PoolOptions};
+pub use crate::raw::AttentionOptions;
 use crate::shape::Dims;
 
 /// How a kernel moves over its input, in `N` spatial axes. The default has stride and dilation 1, no padding and one
@@ -48,15 +48,6 @@ impl<const N: usize> Default for ConvOptions<N> {
     fn default() -> Self {
         ConvOptions::new([1; N], [0; N], [1; N], 1)
     }
-}
-
-/// How attention weighs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AttentionOptions {
-    /// The factor of the scores; `1/√d` by default.
-    pub scale: Option<f64>,
-    /// Whether keys after the query are hidden, counted from the last.
-    pub is_causal: bool,
 }
 
 /// `x w + b` over the last axis: `x` is `[…, in]`, `weight` `[in, out]`, `bias` `[out]`, the result `[…, out]`.
@@ -107,12 +98,8 @@ pub fn layer_norm<B: Backend, const D: usize, E: FloatElement>(
     bias: Option<Tensor<B, 1, E>>,
     eps: f64,
 ) -> Tensor<B, D, E> {
-    Tensor::of(Raw::fused(FusedOp::LayerNorm {
-        x: x.into_raw(),
-        weight: weight.map(Tensor::into_raw),
-        bias: bias.map(Tensor::into_raw),
-        eps,
-    }))
+    let (weight, bias) = (weight.map(Tensor::into_raw), bias.map(Tensor::into_raw));
+    Tensor::of(x.into_raw().layer_norm(weight, bias, eps))
 }
 
 /// `softmax(q kᵀ · scale + bias) v` over the last two axes; the others are batch axes. `query` is `[…, m, d]`, `key`
@@ -136,15 +123,9 @@ pub fn attention<B: Backend, const D: usize, E: FloatElement>(
             "`attention` works on the last two axes: it needs rank 2 or more"
         )
     }
-    Tensor::of(Raw::fused(FusedOp::Attention {
-        q: query.into_raw(),
-        k: key.into_raw(),
-        v: value.into_raw(),
-        mask: mask.map(Tensor::into_raw),
-        bias: bias.map(Tensor::into_raw),
-        causal: options.is_causal,
-        scale: options.scale,
-    }))
+    let (mask, bias) = (mask.map(Tensor::into_raw), bias.map(Tensor::into_raw));
+    let query = query.into_raw();
+    Tensor::of(query.attention(key.into_raw(), value.into_raw(), mask, bias, options))
 }
 
 macro_rules! conv {
@@ -161,8 +142,8 @@ macro_rules! conv {
             bias: Option<Tensor<B, 1, E>>,
             options: ConvOptions<$axes>,
         ) -> Tensor<B, $rank, E> {
-            let y = x.into_raw().conv(weight.into_raw(), options.to_op());
-            Tensor::of(y.and_then(|y| y.add_channels(bias.map(Tensor::into_raw))))
+            let bias = bias.map(Tensor::into_raw);
+            Tensor::of(x.into_raw().conv(weight.into_raw(), bias, options.to_op()))
         }
 
         #[doc = concat!("The adjoint of [`", stringify!($conv), "`] in its input: `x` is `[batch, in, ", $spatial, "]`, ",
@@ -179,8 +160,8 @@ macro_rules! conv {
             options: ConvOptions<$axes>,
             padding_out: [usize; $axes],
         ) -> Tensor<B, $rank, E> {
-            let y = x.into_raw().conv_transpose_by(weight.into_raw(), options.to_op(), &padding_out);
-            Tensor::of(y.and_then(|y| y.add_channels(bias.map(Tensor::into_raw))))
+            let (weight, bias) = (weight.into_raw(), bias.map(Tensor::into_raw));
+            Tensor::of(x.into_raw().conv_transpose(weight, bias, options.to_op(), &padding_out))
         }
     )* };
 }
@@ -205,7 +186,8 @@ macro_rules! pool {
             padding: [usize; $axes],
             dilation: [usize; $axes],
         ) -> Tensor<B, $rank, E> {
-            $max_with_indices(x, kernel_size, stride, padding, dilation).0
+            let options = pool_options(kernel_size, stride, both_sides(padding), dilation, true);
+            Tensor::of(x.into_raw().max_pool(options))
         }
 
         #[doc = concat!("[`", stringify!($max), "`], and where each element is in the flattened spatial axes.")]
@@ -237,7 +219,7 @@ macro_rules! pool {
             count_include_pad: bool,
         ) -> Tensor<B, $rank, E> {
             let options = pool_options(kernel_size, stride, both_sides(padding), [1; $axes], count_include_pad);
-            Tensor::of(x.into_raw().pool(PoolOp::Avg(options)))
+            Tensor::of(x.into_raw().avg_pool(options))
         }
     )* };
 }

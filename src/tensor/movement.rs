@@ -45,7 +45,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         const { assert!(D2 <= D, "`flatten` joins axes: D2 must not exceed D") }
         Tensor::of_rank(
             "flatten",
-            self.raw.flatten_axes(Self::axis(start_dim), Self::axis(end_dim)),
+            self.raw.flatten(Self::axis(start_dim), Self::axis(end_dim)),
         )
     }
 
@@ -56,7 +56,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn squeeze<const D2: usize>(self) -> Tensor<B, D2, E> {
         const { assert!(D2 < D, "`squeeze` removes axes: D2 must be less than D") }
-        Tensor::of_rank("squeeze", self.raw.squeeze_all())
+        Tensor::of_rank("squeeze", self.raw.squeeze())
     }
 
     /// Removes an axis of size 1.
@@ -66,7 +66,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn squeeze_dim<const D2: usize>(self, dim: impl AsDim) -> Tensor<B, D2, E> {
         const { assert!(D2 + 1 == D, "`squeeze_dim` removes one axis: D2 must be D - 1") }
-        Tensor::of(self.raw.squeeze(Self::axis(dim)))
+        Tensor::of(self.raw.squeeze_dim(Self::axis(dim)))
     }
 
     /// Removes axes of size 1.
@@ -76,7 +76,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn squeeze_dims<const D2: usize>(self, dims: &[impl AsDim]) -> Tensor<B, D2, E> {
         const { assert!(D2 <= D, "`squeeze_dims` removes axes: D2 must not exceed D") }
-        Tensor::of_rank("squeeze", self.raw.squeeze_axes(&Self::axes(dims)))
+        Tensor::of_rank("squeeze", self.raw.squeeze_dims(&Self::axes(dims)))
     }
 
     /// Inserts axes of size 1 before the first, up to rank `D2`.
@@ -89,7 +89,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn unsqueeze<const D2: usize>(self) -> Tensor<B, D2, E> {
         const { assert!(D2 >= D, "`unsqueeze` adds axes: D2 must not be less than D") }
-        Tensor::of(self.raw.unsqueeze_to(D2))
+        Tensor::of(self.raw.unsqueeze(D2))
     }
 
     /// Inserts an axis of size 1 at place `dim` of the result.
@@ -99,7 +99,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn unsqueeze_dim<const D2: usize>(self, dim: impl AsDim) -> Tensor<B, D2, E> {
         const { assert!(D2 == D + 1, "`unsqueeze_dim` adds one axis: D2 must be D + 1") }
-        Tensor::of(self.raw.unsqueeze(dim.axis(D2)))
+        Tensor::of(self.raw.unsqueeze_dim(dim.axis(D2)))
     }
 
     /// Inserts axes of size 1 at these places of the result.
@@ -110,7 +110,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     pub fn unsqueeze_dims<const D2: usize>(self, dims: &[impl AsDim]) -> Tensor<B, D2, E> {
         const { assert!(D2 >= D, "`unsqueeze_dims` adds axes: D2 must not be less than D") }
         let axes: Vec<usize> = dims.iter().map(|dim| dim.axis(D2)).collect();
-        Tensor::of_rank("unsqueeze", self.raw.unsqueeze_axes(&axes))
+        Tensor::of_rank("unsqueeze", self.raw.unsqueeze_dims(&axes))
     }
 
     /// Stretches axes of size 1 to the given sizes; -1 among signed sizes keeps an axis. New axes come first.
@@ -120,7 +120,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn expand<const D2: usize>(self, shape: impl ExpandArgs<D2>) -> Tensor<B, D2, E> {
         const { assert!(D2 >= D, "`expand` keeps or adds axes: D2 must not be less than D") }
-        Tensor::of(self.raw.unsqueeze_to(D2).and_then(|x| {
+        Tensor::of(self.raw.unsqueeze(D2).and_then(|x| {
             let sizes = shape.sizes(&x.shape().dims())?;
             x.expand(sizes)
         }))
@@ -145,7 +145,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn t(self) -> Self {
         const { assert!(D == 2, "`t` is for matrices: rank 2") }
-        self.transpose()
+        Self::of(self.raw.t())
     }
 
     /// Exchanges two axes.
@@ -163,7 +163,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there are no such axes, or one stands twice.
     #[track_caller]
     pub fn permute(self, axes: [impl AsDim; D]) -> Self {
-        Self::of(self.raw.permute(&Self::axes(&axes)))
+        Self::of(self.raw.permute(Self::axes(&axes)))
     }
 
     /// Moves axes `src` to the places `dst`; the others keep their order.
@@ -172,7 +172,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there are no such axes, or one stands twice.
     #[track_caller]
     pub fn movedim<const N: usize>(self, src: [impl AsDim; N], dst: [impl AsDim; N]) -> Self {
-        Self::of(self.raw.movedim(&Self::axes(&src), &Self::axes(&dst)))
+        Self::of(self.raw.movedim(Self::axes(&src), Self::axes(&dst)))
     }
 
     /// Reverses the elements along axes.
@@ -181,7 +181,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there are no such axes, or one stands twice.
     #[track_caller]
     pub fn flip<const N: usize>(self, axes: [impl AsDim; N]) -> Self {
-        Self::of(self.raw.flip(&Self::axes(&axes)))
+        Self::of(self.raw.flip(Self::axes(&axes)))
     }
 
     /// Shifts the elements along axes; those pushed over an end come in at the other.
@@ -199,7 +199,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there is no such axis.
     #[track_caller]
     pub fn roll_dim(self, shift: isize, dim: impl AsDim) -> Self {
-        self.roll(&[shift], &[dim])
+        Self::of(self.raw.roll_dim(shift, Self::axis(dim)))
     }
 }
 
@@ -247,7 +247,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there is no such axis.
     #[track_caller]
     pub fn iter_dim(self, dim: impl AsDim) -> impl Iterator<Item = Self> {
-        self.split(1, dim).into_iter()
+        ok(self.raw.iter_dim(Self::axis(dim))).map(Self::wrap)
     }
 
     /// Joins tensors along an axis; along the others their sizes are equal.
@@ -292,7 +292,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there is no such axis, or the result exceeds the address space.
     #[track_caller]
     pub fn repeat_dim(self, dim: impl AsDim, times: usize) -> Self {
-        Self::of(self.raw.repeat_axis(Self::axis(dim), times))
+        Self::of(self.raw.repeat_dim(Self::axis(dim), times))
     }
 
     /// Adds elements around the last axes: `padding` holds (before, after) for each of them, the last axis last.
@@ -309,9 +309,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn pad<const N: usize>(self, padding: [(usize, usize); N], mode: impl Into<PadMode>) -> Self {
         const { assert!(N <= D, "`pad` takes at most one pair for each axis") }
-        let mut pads = [(0, 0); D];
-        pads[D - N..].copy_from_slice(&padding);
-        Self::of(self.raw.pad(&pads, mode.into()))
+        Self::of(self.raw.pad(padding, mode))
     }
 
     /// Zeros below a diagonal of the last two axes: 0 is the main one, positive ones lie above it.

@@ -5,7 +5,8 @@ use crate::element::Element;
 /// Nested arrays of depth `D`, up to 6, with elements `E`. They cannot be ragged.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a rank-{D} array of `{E}`",
-    label = "expected nested arrays of depth {D} with `{E}` elements"
+    label = "expected nested arrays of depth {D} with `{E}` elements",
+    note = "nest as deep as the rank, and write floats as `1.0`"
 )]
 pub trait Nested<const D: usize, E> {
     /// The sizes, outermost first.

@@ -13,20 +13,29 @@ use crate::raw::Raw;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be combined with a rank-{D} tensor of `{E}` on `{B}`",
     label = "not the same backend, rank and element type, and not a number",
-    note = "`.to_backend(..)` moves, `.unsqueeze()` raises the rank, `.cast()` converts"
+    note = "`.to_backend(..)` moves, `Tensor::from_inner(..)` lifts to `Autodiff`, `.unsqueeze()` raises the rank, `.cast()` \
+            converts",
+    note = "a pending collective result is a tensor after `.wait()?`"
 )]
 pub trait Operand<B: BackendTypes, const D: usize, E> {
+    /// `E`. Operators bound this instead of `E`: the compiler then looks at the operand first, and an element type without
+    /// arithmetic gets this crate's message. A function generic over operands of operators asks for
+    /// `Operand<B, D, E, Element = E>`.
+    type Element;
+
     /// The operand without its types.
     fn into_arg(self) -> Arg<Raw<B>>;
 }
 
 impl<B: Backend, const D: usize, E: Element> Operand<B, D, E> for Tensor<B, D, E> {
+    type Element = E;
     fn into_arg(self) -> Arg<Raw<B>> {
         Arg::Tensor(self.into_raw())
     }
 }
 
 impl<B: Backend, const D: usize, E: Element> Operand<B, D, E> for &Tensor<B, D, E> {
+    type Element = E;
     fn into_arg(self) -> Arg<Raw<B>> {
         Arg::Tensor(self.raw().clone())
     }
@@ -35,6 +44,7 @@ impl<B: Backend, const D: usize, E: Element> Operand<B, D, E> for &Tensor<B, D, 
 macro_rules! number_operands {
     ($($T:ty: $bound:ident),*) => { $(
         impl<B: Backend, const D: usize, E: $bound> Operand<B, D, E> for $T {
+            type Element = E;
             fn into_arg(self) -> Arg<Raw<B>> {
                 Arg::Scalar(Scalar::from(self))
             }
@@ -47,12 +57,14 @@ number_operands!(f64: FloatElement, f32: FloatElement, f16: FloatElement, bf16: 
     u16: NumericElement, u8: NumericElement);
 
 impl<B: Backend, const D: usize> Operand<B, D, bool> for bool {
+    type Element = bool;
     fn into_arg(self) -> Arg<Raw<B>> {
         Arg::Scalar(Scalar::Bool(self))
     }
 }
 
 impl<B: Backend, const D: usize, E: Element> Operand<B, D, E> for Scalar {
+    type Element = E;
     fn into_arg(self) -> Arg<Raw<B>> {
         Arg::Scalar(self)
     }

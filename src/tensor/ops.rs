@@ -7,19 +7,19 @@ use half::{bf16, f16};
 
 use super::{BitElement, Operand, Tensor};
 use crate::backend::Backend;
-use crate::element::{IntElement, NumericElement};
+use crate::element::{Element, IntElement, NumericElement};
 use crate::op::{BinaryOp, UnaryOp};
 
 macro_rules! binary {
     ($($Trait:ident $method:ident $bound:ident $op:expr;)*) => { $(
-        impl<B: Backend, const D: usize, E: $bound, R: Operand<B, D, E>> $Trait<R> for Tensor<B, D, E> {
+        impl<B: Backend, const D: usize, E: Element, R: Operand<B, D, E, Element: $bound>> $Trait<R> for Tensor<B, D, E> {
             type Output = Tensor<B, D, E>;
             #[track_caller]
             fn $method(self, rhs: R) -> Tensor<B, D, E> {
                 Tensor::of(self.into_raw().binary($op, rhs.into_arg()))
             }
         }
-        impl<B: Backend, const D: usize, E: $bound, R: Operand<B, D, E>> $Trait<R> for &Tensor<B, D, E> {
+        impl<B: Backend, const D: usize, E: Element, R: Operand<B, D, E, Element: $bound>> $Trait<R> for &Tensor<B, D, E> {
             type Output = Tensor<B, D, E>;
             #[track_caller]
             fn $method(self, rhs: R) -> Tensor<B, D, E> {
@@ -35,9 +35,9 @@ binary! {
     Mul mul NumericElement BinaryOp::Mul;
     Div div NumericElement BinaryOp::Div;
     Rem rem NumericElement BinaryOp::Remainder;
-    BitAnd bitand BitElement E::AND;
-    BitOr bitor BitElement E::OR;
-    BitXor bitxor BitElement E::XOR;
+    BitAnd bitand BitElement R::Element::AND;
+    BitOr bitor BitElement R::Element::OR;
+    BitXor bitxor BitElement R::Element::XOR;
     Shl shl IntElement BinaryOp::Shl;
     Shr shr IntElement BinaryOp::Shr;
 }

@@ -26,7 +26,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         B: Readable,
     {
-        self.clone().into_data()
+        self.raw.to_data()
     }
 
     /// Reads the values back, in row-major order.
@@ -37,7 +37,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         B: Readable,
     {
-        self.into_data()?.into_vec()
+        self.raw.into_vec()
     }
 
     /// Reads the only value back.
@@ -48,15 +48,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         B: Readable,
     {
-        let shape = self.shape();
-        match self.into_vec()?[..] {
-            [value] => Ok(value),
-            _ => Err(Error::shape(
-                "into_scalar",
-                &[&shape],
-                "there is not exactly one element",
-            )),
-        }
+        Ok(self.raw.into_scalar()?.to())
     }
 
     /// Moves the tensor to another device of its backend.

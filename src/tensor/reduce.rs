@@ -3,17 +3,16 @@
 use super::{AsDim, Tensor};
 use crate::backend::Backend;
 use crate::element::{Element, FloatElement, NumericElement};
-use crate::op::{ReduceOp, ScanOp};
 
 macro_rules! reduce {
-    ($($op:ident: $bound:ident, $word:literal, $all:ident $dim:ident $dims:ident;)*) => { $(
+    ($($bound:ident, $word:literal, $all:ident $dim:ident $dims:ident;)*) => { $(
         #[doc = concat!("The ", $word, " of all elements, in shape `[1]`.")]
         #[track_caller]
         pub fn $all(self) -> Tensor<B, 1, E>
         where
             E: $bound,
         {
-            Tensor::of(self.raw.reduce_all(ReduceOp::$op))
+            Tensor::of(self.raw.$all())
         }
 
         #[doc = concat!("The ", $word, " along an axis, which stays with size 1.")]
@@ -25,7 +24,7 @@ macro_rules! reduce {
         where
             E: $bound,
         {
-            Self::of(self.raw.reduce(ReduceOp::$op, &[Self::axis(dim)]))
+            Self::of(self.raw.$dim(Self::axis(dim)))
         }
 
         #[doc = concat!("The ", $word, " over several axes, which stay with size 1.")]
@@ -37,7 +36,7 @@ macro_rules! reduce {
         where
             E: $bound,
         {
-            Self::of(self.raw.reduce(ReduceOp::$op, &Self::axes(dims)))
+            Self::of(self.raw.$dims(&Self::axes(dims)))
         }
     )* };
 }
@@ -48,11 +47,11 @@ macro_rules! reduce {
 /// its greatest or least element an error. NaN anywhere makes the result NaN.
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     reduce! {
-        Sum: NumericElement, "sum", sum sum_dim sum_dims;
-        Mean: FloatElement, "mean", mean mean_dim mean_dims;
-        Prod: NumericElement, "product", prod prod_dim prod_dims;
-        Max: NumericElement, "greatest", max max_dim max_dims;
-        Min: NumericElement, "least", min min_dim min_dims;
+        NumericElement, "sum", sum sum_dim sum_dims;
+        FloatElement, "mean", mean mean_dim mean_dims;
+        NumericElement, "product", prod prod_dim prod_dims;
+        NumericElement, "greatest", max max_dim max_dims;
+        NumericElement, "least", min min_dim min_dims;
     }
 
     /// The greatest magnitude of all elements, in shape `[1]`.
@@ -61,7 +60,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        self.abs().max()
+        Tensor::of(self.raw.max_abs())
     }
 
     /// The greatest magnitude along an axis, which stays with size 1.
@@ -73,7 +72,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        self.abs().max_dim(dim)
+        Self::of(self.raw.max_abs_dim(Self::axis(dim)))
     }
 
     /// Where the greatest element along an axis is: the first of several, and the first NaN before all. The axis stays,
@@ -93,7 +92,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        Tensor::of(self.raw.reduce(ReduceOp::ArgMax, &[Self::axis(dim)]))
+        Tensor::of(self.raw.argmax(Self::axis(dim)))
     }
 
     /// Where the least element along an axis is: the first of several, and the first NaN before all. The axis stays,
@@ -106,7 +105,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        Tensor::of(self.raw.reduce(ReduceOp::ArgMin, &[Self::axis(dim)]))
+        Tensor::of(self.raw.argmin(Self::axis(dim)))
     }
 
     /// [`Tensor::max_dim`] and [`Tensor::argmax`] together.
@@ -118,7 +117,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        Self::of_pair(self.raw.max_with_indices(Self::axis(dim)))
+        Self::of_pair(self.raw.max_dim_with_indices(Self::axis(dim)))
     }
 
     /// [`Tensor::min_dim`] and [`Tensor::argmin`] together.
@@ -130,13 +129,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: NumericElement,
     {
-        Self::of_pair(self.raw.min_with_indices(Self::axis(dim)))
+        Self::of_pair(self.raw.min_dim_with_indices(Self::axis(dim)))
     }
 
     /// Whether any element is not zero, in shape `[1]`; false of nothing.
     #[track_caller]
     pub fn any(self) -> Tensor<B, 1, bool> {
-        Tensor::of(self.raw.truth().and_then(|x| x.reduce_all(ReduceOp::Any)))
+        Tensor::of(self.raw.any())
     }
 
     /// Whether any element along an axis is not zero. The axis stays, with size 1.
@@ -145,17 +144,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there is no such axis.
     #[track_caller]
     pub fn any_dim(self, dim: impl AsDim) -> Tensor<B, D, bool> {
-        Tensor::of(
-            self.raw
-                .truth()
-                .and_then(|x| x.reduce(ReduceOp::Any, &[Self::axis(dim)])),
-        )
+        Tensor::of(self.raw.any_dim(Self::axis(dim)))
     }
 
     /// Whether no element is zero, in shape `[1]`; true of nothing.
     #[track_caller]
     pub fn all(self) -> Tensor<B, 1, bool> {
-        Tensor::of(self.raw.truth().and_then(|x| x.reduce_all(ReduceOp::All)))
+        Tensor::of(self.raw.all())
     }
 
     /// Whether no element along an axis is zero. The axis stays, with size 1.
@@ -164,11 +159,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// If there is no such axis.
     #[track_caller]
     pub fn all_dim(self, dim: impl AsDim) -> Tensor<B, D, bool> {
-        Tensor::of(
-            self.raw
-                .truth()
-                .and_then(|x| x.reduce(ReduceOp::All, &[Self::axis(dim)])),
-        )
+        Tensor::of(self.raw.all_dim(Self::axis(dim)))
     }
 }
 
@@ -183,7 +174,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: FloatElement,
     {
-        self.var_mean(dim).0
+        Self::of(self.raw.var(Self::axis(dim)))
     }
 
     /// The biased variance, `Σ (x - mean)² / n`.
@@ -195,7 +186,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: FloatElement,
     {
-        self.var_mean_bias(dim).0
+        Self::of(self.raw.var_bias(Self::axis(dim)))
     }
 
     /// [`Tensor::var`], and the mean.
@@ -207,7 +198,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: FloatElement,
     {
-        Self::of_pair(self.raw.var_mean(&[Self::axis(dim)], 1))
+        Self::of_pair(self.raw.var_mean(Self::axis(dim)))
     }
 
     /// [`Tensor::var_bias`], and the mean.
@@ -219,7 +210,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: FloatElement,
     {
-        Self::of_pair(self.raw.var_mean(&[Self::axis(dim)], 0))
+        Self::of_pair(self.raw.var_mean_bias(Self::axis(dim)))
     }
 
     /// The standard deviation, the root of [`Tensor::var`].
@@ -231,7 +222,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     where
         E: FloatElement,
     {
-        Self::of(self.raw.std(&[Self::axis(dim)], 1))
+        Self::of(self.raw.std(Self::axis(dim)))
     }
 
     /// The median: the lower of the middle two where their number is even; NaN if any is.
@@ -261,7 +252,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 }
 
 macro_rules! scan {
-    ($($op:ident: $name:ident $word:literal;)*) => { $(
+    ($($name:ident $word:literal;)*) => { $(
         #[doc = concat!("The running ", $word, " along an axis; NaN stays once met.")]
         ///
         /// # Panics
@@ -271,7 +262,7 @@ macro_rules! scan {
         where
             E: NumericElement,
         {
-            Self::of(self.raw.scan(ScanOp::$op, Self::axis(dim)))
+            Self::of(self.raw.$name(Self::axis(dim)))
         }
     )* };
 }
@@ -279,9 +270,9 @@ macro_rules! scan {
 /// Scans.
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     scan! {
-        Sum: cumsum "sum";
-        Prod: cumprod "product";
-        Max: cummax "maximum";
-        Min: cummin "minimum";
+        cumsum "sum";
+        cumprod "product";
+        cummax "maximum";
+        cummin "minimum";
     }
 }

@@ -1,8 +1,8 @@
 //! The composites of `Raw`, in one table.
 
-use keyway::op::{ConvOptions, PadMode, PoolOptions, ReduceOp, SliceRange};
+use keyway::op::{ConvOptions, PadMode, PoolOptions, ReduceOp};
 use keyway::raw::{Norm, Raw, Slice};
-use keyway::{Backend, Dims, Error, Readable, Scalar};
+use keyway::{Backend, Dims, Error, Readable};
 
 /// What a composite may take.
 #[derive(Clone, Debug)]
@@ -76,29 +76,43 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.fmod(a.number);
         a.x.clamp(-1.0, a.number);
         a.x.clamp(a.y, a.z);
+        a.x.clamp_min(a.number);
+        a.x.clamp_max(a.y);
         a.x.is_finite();
-        a.x.is_close(a.y, 1e-3, a.number);
+        a.x.is_close(a.y, None, Some(a.number));
+        a.x.contains_nan();
         a.x.mask_where(a.mask, a.y);
         a.x.mask_where(a.mask, 1);
-        a.mask.choose(a.x, a.y);
+        a.x.mask_fill(a.mask, a.number);
+        a.x.float();
+        a.x.int();
+        a.x.bool();
         a.x.leaky_relu(a.number);
         a.x.prelu(a.y);
         a.x.prelu(a.row);
-        a.x.elu(a.number, 1.0);
+        a.x.elu(a.number);
+        a.x.celu(a.number);
         a.x.selu();
+        a.x.gelu_approximate();
         a.x.softplus(a.number);
         a.x.log_sigmoid();
         a.x.mish();
         a.x.hard_sigmoid(0.2, a.number);
         a.x.hard_swish();
         a.x.softsign();
+        a.x.softmin(a.axes[0]);
         a.x.quiet_softmax(a.axes[0]);
         a.x.glu(a.axes[0]);
+        a.x.layer_norm(Some(a.row), None, a.number);
         a.x.take(a.axes[0], a.index);
-        a.x.sort_with_indices(a.axes[0], a.n[0] > 2);
+        a.x.select(a.axes[0], a.index);
+        a.x.sort(a.axes[0]);
+        a.x.sort_with_indices(a.axes[0]);
+        a.x.sort_descending_with_indices(a.axes[0]);
         a.x.topk_with_indices(a.n[0], a.axes[0]);
         a.x.argwhere();
         a.mask.argwhere();
+        a.mask.nonzero();
         a.x.masked_select(a.mask);
         a.x.vector_norm(Norm::L0, a.axes[0]);
         a.x.vector_norm(Norm::L1, a.axes[0]);
@@ -106,80 +120,70 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.vector_norm(Norm::Lp(a.number), a.axes[0]);
         a.x.vector_norm(Norm::LInf, a.axes[0]);
         a.x.vector_norm(Norm::LNegInf, a.axes[0]);
-        a.x.cosine_similarity(a.y, a.axes[0], 1e-8);
-        a.y.transpose().and_then(|weight| a.x.linear(weight, None));
+        a.x.max_abs_dim(a.axes[0]);
+        a.x.cosine_similarity(a.y, a.axes[0], None);
+        a.x.dot(a.y);
+        a.x.outer(a.y);
+        a.x.trace();
         a.y.transpose().and_then(|weight| a.x.linear(weight, Some(a.row)));
-        a.x.linear(a.y, Some(a.z));
+        a.x.linear(a.y, None);
         a.x.embedding(a.index);
-        a.x.add_channels(Some(a.row));
-        a.x.conv_transpose_by(a.y, ConvOptions::new(a.n[0] % 4), &[a.n[1], 0, 0]);
-        a.x.conv(a.y, ConvOptions::new(a.n[0] % 4));
-        a.x.max_pool_with_indices(PoolOptions::new(Dims::from_slice(&[few(a.n[0])])));
+        a.x.conv(a.y, Some(a.row), ConvOptions::new(a.n[0] % 4));
+        a.x.conv_transpose(a.y, Some(a.row), ConvOptions::new(a.n[0] % 4), &[a.n[1], 0, 0]);
+        a.x.max_pool(PoolOptions::new(Dims::from_slice(&[few(a.n[0])])));
         a.x.max_pool_with_indices(PoolOptions::new(Dims::from_slice(&[2, few(a.n[0])])));
-        a.x.mse_loss(a.y);
-        a.x.l1_loss(a.y);
-        a.x.huber_loss(a.y, a.number);
-        a.x.smooth_l1_loss(a.y, a.number);
+        a.x.mse(a.y);
+        a.x.l1(a.y);
+        a.x.huber(a.y, a.number);
+        a.x.smooth_l1(a.y, a.number);
         a.x.binary_cross_entropy_with_logits(a.y);
         a.x.kl_div(a.y);
         a.x.cross_entropy(a.index);
-        a.x.nll_loss(a.index);
-        a.x.flatten();
+        a.x.nll(a.index);
+        a.x.flatten(a.axes[0], a.axes[1]);
         a.x.swap_dims(a.axes[0], a.axes[1]);
         a.x.transpose();
         a.x.narrow(a.axes[0], a.n[0], a.n[1]);
-        a.x.pad(&[(few(a.n[0]), few(a.n[1]))], PadMode::Reflect);
-        a.x.repeat_axis(a.axes[0], few(a.n[0]));
+        a.x.pad([(few(a.n[0]), few(a.n[1]))], PadMode::Reflect);
+        a.x.repeat_dim(a.axes[0], few(a.n[0]));
         Raw::stack(vec![a.x, a.y, a.z], a.axes[0]);
         Raw::cat(vec![a.x, a.index], a.axes[0]);
         Raw::cat(vec![], a.axes[0]);
-        a.x.unsqueeze(a.axes[0]);
-        a.x.unsqueeze_axes(&a.axes);
-        a.x.unsqueeze_to(few(a.n[0]));
-        a.x.squeeze(a.axes[0]);
-        a.x.squeeze_axes(&a.axes);
-        a.x.squeeze_axes(&a.axes[..1]);
-        a.x.squeeze_all();
-        a.x.flatten_axes(a.axes[0], a.axes[1]);
-        a.x.movedim(&a.axes[..1], &a.axes[1..]);
-        a.x.movedim(&a.axes, &a.n);
+        a.x.unsqueeze_dim(a.axes[0]);
+        a.x.unsqueeze_dims(&a.axes);
+        a.x.unsqueeze(few(a.n[0]));
+        a.x.squeeze();
+        a.x.squeeze_dim(a.axes[0]);
+        a.x.squeeze_dims(&a.axes);
+        a.x.movedim([a.axes[0]], [a.axes[1]]);
+        a.x.movedim(a.axes, a.n);
         a.x.split_with_sizes(&a.n, a.axes[0]);
         a.x.split(a.n[0], a.axes[0]);
         a.x.chunk(a.n[0], a.axes[0]);
         a.x.roll(&[a.n[0] as isize, -1], &a.axes);
+        a.x.roll_dim(a.n[0] as isize, a.axes[0]);
         a.x.triu(a.n[0] as i64);
         a.x.tril((a.n[0] as i64).wrapping_neg());
         a.x.diag();
-        a.x.var_mean(&a.axes[..1], a.n[0]);
-        a.x.var_mean(&a.axes, 1);
-        a.x.std(&a.axes[..1], a.n[0]);
+        a.x.var_mean(a.axes[0]);
+        a.x.var_bias(a.axes[0]);
+        a.x.std(a.axes[0]);
         a.x.cov(a.axes[0], a.n[0]);
         a.x.median(a.axes[0]);
-        a.x.truth();
-        a.x.sum_to(&a.n);
         a.x.reduce_all(ReduceOp::Sum);
         a.x.reduce_all(ReduceOp::ArgMax);
         a.x.reduce(ReduceOp::Max, &a.axes);
-        a.x.max_with_indices(a.axes[0]);
-        a.x.min_with_indices(a.axes[0]);
+        a.x.max_dim_with_indices(a.axes[0]);
+        a.x.min_dim_with_indices(a.axes[0]);
         a.x.one_hot(few(a.n[0]));
         a.index.one_hot(few(a.n[0]));
-        a.x.arange_like(few(a.n[0]));
+        a.x.ones_like();
         Raw::eye(few(a.n[0]), a.x.dtype(), &a.x.device());
         Raw::linspace(a.number, 2.0, few(a.n[0]), a.x.dtype(), &a.x.device());
-        a.x.slice_fill(&[SliceRange::new(a.n[0], a.n[1])], Scalar::Float(a.number));
-        sliced(a.x, a.n, 1);
-        sliced(a.x, a.n, isize::MIN);
-        sliced(a.x, a.n, (a.axes[0] as isize).wrapping_sub(1));
+        a.x.slice_fill([a.n[0] as isize..a.n[1] as isize], a.number);
+        a.x.slice([Slice::new(a.n[0] as isize, Some(a.n[1] as isize), -1)]);
+        a.x.slice([Slice::new((a.n[0] as isize).wrapping_neg(), None, isize::MIN)]);
+        a.x.slice([Slice::new(0, None, a.axes[0] as isize)]);
+        a.x.slice_dim(a.axes[0], a.n[0] as isize);
     })
-}
-
-/// A slice of the first axis, counted from either end.
-fn sliced<B: Backend>(x: Raw<B>, [start, end]: [usize; 2], step: isize) -> Result<Raw<B>, Error> {
-    let ranges = x.ranges(&[Slice::new(
-        (start as isize).wrapping_sub(2),
-        Some(end as isize),
-        step,
-    )])?;
-    x.slice(&ranges)
 }

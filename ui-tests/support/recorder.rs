@@ -51,7 +51,13 @@ impl Backend for Recorder {
         Ok(Record(meta.clone(), device.clone()))
     }
     fn upload(data: TensorData, device: &FlexDevice) -> Result<Record, Error> {
-        Ok(Record(Meta { shape: data.shape().clone(), dtype: data.dtype() }, device.clone()))
+        Ok(Record(
+            Meta {
+                shape: data.shape().clone(),
+                dtype: data.dtype(),
+            },
+            device.clone(),
+        ))
     }
     fn execute(op: Op<Record>, meta: &Meta) -> Result<Record, Error> {
         let mut device = FlexDevice::default();

@@ -1,6 +1,6 @@
 //! keyway's `Flex` beside burn-flex, candle and, where a Python with torch is at hand (`PYTHON`), PyTorch.
 //!
-//! `cargo run --release` in this folder. Best of seven rounds in which every library has its turn; microseconds, and the
+//! `cargo run --release` in this folder; `-- --dispatch` ends after what dispatch costs. Best of seven rounds in which every library has its turn; microseconds, and the
 //! ratio of keyway to the best of the others.
 
 use std::hint::black_box;
@@ -11,6 +11,7 @@ use burn_tensor::Tensor as Burn;
 use candle_core::{Device as CandleDevice, Tensor as Candle};
 use keyway::prelude::*;
 
+mod dispatch;
 mod mlp;
 
 const ROUNDS: usize = 7;
@@ -78,7 +79,7 @@ fn inputs<const D: usize>(shape: [usize; D]) -> Inputs<D> {
 macro_rules! compare {
     ($rows:ident, $name:expr, [$($input:expr),*], |$($x:ident),*| $keyway:expr, $burn:expr, $candle:expr) => {{
         let work: [Work; 3] = [
-            { $(let $x = $input.keyway.clone();)* Some(Box::new(move || { $(let $x = $x.clone();)* black_box($keyway); })) },
+            { $(let $x = $input.keyway.clone();)* Some(Box::new(move || { $(let $x = $x.clone();)* let _ = black_box($keyway); })) },
             { $(let $x = $input.burn.clone();)* Some(Box::new(move || { $(let $x = $x.clone();)* black_box($burn); })) },
             { $(let $x = $input.candle.clone();)* Some(Box::new(move || { $(let $x = &$x;)* black_box($candle.unwrap()); })) },
         ];
@@ -87,6 +88,11 @@ macro_rules! compare {
 }
 
 fn main() {
+    dispatch::print();
+    if std::env::args().any(|arg| arg == "--dispatch") {
+        return;
+    }
+    println!();
     let mut rows = Vec::new();
     let (one, big, square) = (inputs([1]), inputs([1 << 20]), inputs([1024, 1024]));
     compare!(rows, "add, 1 element", [one, one], |x, y| x + y, x + y, x + y);

@@ -194,7 +194,7 @@ fn right<B: PlainBackend>(
                 }
             };
             let slope = y.mul(log)?;
-            let flat = compare(CompareOp::GreaterEqual, read(b), 0.0.into())?.logical_and(zero)?;
+            let flat = compare(CompareOp::GreaterEqual, read(b), 0.0.into())?.bool_and(zero)?;
             grad.mul(flat.choose(0.0, slope)?)
         }
         BitwiseAnd | BitwiseOr | BitwiseXor | Shl | Shr | LogicalAnd | LogicalOr | LogicalXor => {

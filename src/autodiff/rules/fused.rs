@@ -27,12 +27,12 @@ pub(super) fn fused<B: PlainBackend>(
         // y (g - Σ g y)
         FusedOp::Softmax { axis, .. } => {
             let y = y.read();
-            let weighted = grad.clone().mul(y.clone())?.sum(&[axis])?;
+            let weighted = grad.clone().mul(y.clone())?.sum_dim(axis)?;
             Ok(smallvec![Some(grad.sub(weighted)?.mul(y)?)])
         }
         // g - eʸ Σ g
         FusedOp::LogSoftmax { axis, .. } => {
-            let total = grad.clone().sum(&[axis])?;
+            let total = grad.clone().sum_dim(axis)?;
             Ok(smallvec![Some(grad.sub(y.read().exp()?.mul(total)?)?)])
         }
         // g s (1 + x (1 - s)), where s = sigmoid(x)

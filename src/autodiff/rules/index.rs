@@ -81,10 +81,10 @@ pub(super) fn index<B: PlainBackend>(
             Ok(grads)
         }
         IndexOp::SliceAssign { x, src, ranges } => {
-            let rest = || grad.clone().slice_assign(&ranges, src.zeros(&grad)?);
+            let rest = || grad.clone().slice_assign(&ranges[..], src.zeros(&grad)?);
             Ok(smallvec![
                 x.grad(rest)?,
-                src.grad(|| grad.clone().slice(&ranges))?
+                src.grad(|| grad.clone().slice(&ranges[..]))?
             ])
         }
         IndexOp::ArgSort { .. } | IndexOp::TopK { .. } => no_gradient(op.name()),

@@ -48,7 +48,7 @@ pub(super) fn conv<B: PlainBackend>(op: ConvOp<Value<B>>, grad: Raw<B>) -> Resul
         ConvOp::Forward { x, weight, options } => smallvec![
             x.grad(|| {
                 grad.clone()
-                    .conv_transpose(weight.read(), options.clone(), spatial(&x.meta))
+                    .conv_transpose_to(weight.read(), options.clone(), spatial(&x.meta))
             })?,
             weight.grad(|| {
                 x.read()
@@ -58,7 +58,7 @@ pub(super) fn conv<B: PlainBackend>(op: ConvOp<Value<B>>, grad: Raw<B>) -> Resul
         ConvOp::Transpose {
             x, weight, options, ..
         } => smallvec![
-            x.grad(|| grad.clone().conv(weight.read(), options.clone()))?,
+            x.grad(|| grad.clone().conv(weight.read(), None, options.clone()))?,
             weight.grad(|| {
                 grad.clone()
                     .conv_weight_grad(x.read(), options.clone(), spatial(&weight.meta))
@@ -69,9 +69,9 @@ pub(super) fn conv<B: PlainBackend>(op: ConvOp<Value<B>>, grad: Raw<B>) -> Resul
         } => smallvec![
             x.grad(|| {
                 g.read()
-                    .conv_transpose(grad.clone(), options.clone(), spatial(&x.meta))
+                    .conv_transpose_to(grad.clone(), options.clone(), spatial(&x.meta))
             })?,
-            g.grad(|| x.read().conv(grad.clone(), options.clone()))?,
+            g.grad(|| x.read().conv(grad.clone(), None, options.clone()))?,
         ],
     })
 }

@@ -10,16 +10,16 @@ pub(super) fn movement<B: PlainBackend>(op: MoveOp, x: Value<B>, grad: Raw<B>) -
     let shape = &x.meta.shape;
     match op {
         MoveOp::Reshape(_) => grad.reshape(shape.clone()),
-        MoveOp::Permute(order) => grad.permute(&inverse(&order)),
+        MoveOp::Permute(order) => grad.permute(inverse(&order)),
         MoveOp::Expand(_) => grad.sum_to(shape),
-        MoveOp::Slice(ranges) => x.zeros(&grad)?.slice_assign(&ranges, grad),
+        MoveOp::Slice(ranges) => x.zeros(&grad)?.slice_assign(&ranges[..], grad),
         MoveOp::Flip(axes) => grad.flip(&axes),
         MoveOp::Pad(pads, PadMode::Constant(_)) => {
             let inside = pads.iter().zip(shape.iter());
             let ranges: Vec<_> = inside
                 .map(|(&(before, _), &size)| SliceRange::new(before, before + size))
                 .collect();
-            grad.slice(&ranges)
+            grad.slice(&ranges[..])
         }
         MoveOp::Pad(pads, mode) => {
             // Every element of the result is a copy of one of the input: add them up there, axis by axis.
@@ -54,7 +54,7 @@ pub(super) fn movement<B: PlainBackend>(op: MoveOp, x: Value<B>, grad: Raw<B>) -
                 .flat_map(|(&times, &size)| [times, size])
                 .collect();
             let copies: Vec<usize> = (0..shape.rank()).map(|axis| 2 * axis).collect();
-            grad.reshape(apart)?.sum(&copies)?.reshape(shape.clone())
+            grad.reshape(apart)?.sum_dims(&copies)?.reshape(shape.clone())
         }
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn reduce<B: PlainBackend>(
         // Shared evenly where several are the extreme.
         ReduceOp::Max | ReduceOp::Min => {
             let chosen = x.read().equal(y.read())?.cast(x.meta.dtype)?;
-            let count = chosen.clone().sum(axes)?;
+            let count = chosen.clone().sum_dims(axes)?;
             chosen.mul(grad.div(count)?)
         }
         ReduceOp::ArgMax | ReduceOp::ArgMin | ReduceOp::Any | ReduceOp::All => no_gradient(op.name()),
@@ -67,13 +67,13 @@ fn product_of_others<B: PlainBackend>(x: Raw<B>, axes: &[usize]) -> Result<Raw<B
     // The product of those before, times that of those after.
     let before = |x: Raw<B>| {
         x.narrow(1, 0, len - 1)?
-            .pad(&[(0, 0), (1, 0)], PadMode::Constant(1.0.into()))?
+            .pad([(0, 0), (1, 0)], PadMode::Constant(1.0.into()))?
             .scan(ScanOp::Prod, 1)
     };
-    let after = before(rows.clone().flip(&[1])?)?.flip(&[1])?;
+    let after = before(rows.clone().flip([1])?)?.flip([1])?;
     let others = before(rows)?.mul(after)?;
 
-    others.reshape(apart)?.permute(&inverse(&order))
+    others.reshape(apart)?.permute(inverse(&order))
 }
 
 pub(super) fn inverse(order: &[usize]) -> Vec<usize> {
@@ -105,7 +105,7 @@ pub(super) fn scan<B: PlainBackend>(
         ScanOp::Max | ScanOp::Min => {
             let zeros = x.zeros(&grad)?;
             let x = x.read();
-            let sets = x.clone().equal(y.read())?.logical_or(x.is_nan()?)?;
+            let sets = x.clone().equal(y.read())?.bool_or(x.is_nan()?)?;
             let place = sets
                 .choose(positions(&zeros, axis)?, 0)?
                 .scan(ScanOp::Max, axis)?;
@@ -123,9 +123,9 @@ fn running_product<B: PlainBackend>(
     grad: Raw<B>,
 ) -> Result<Raw<B>, Error> {
     let zero = x.clone().equal(0.0)?;
-    let zeros = zero.clone().cast(DType::I32)?.scan(ScanOp::Sum, axis)?;
-    let first = zero.logical_and(zeros.clone().equal(1)?)?;
-    let without = first.clone().choose(1.0, x.clone())?.scan(ScanOp::Prod, axis)?;
+    let zeros = zero.clone().cast(DType::I32)?.cumsum(axis)?;
+    let first = zero.bool_and(zeros.clone().equal(1)?)?;
+    let without = first.clone().choose(1.0, x.clone())?.cumprod(axis)?;
     let at_first = sum_from_here(grad.clone().mul(without)?, axis)?;
     let before = sum_from_here(grad.mul(y)?, axis)?.div(x)?;
     let until_first = zeros.greater(0)?.choose(0.0, before)?;
@@ -134,7 +134,7 @@ fn running_product<B: PlainBackend>(
 
 /// For each place, the sum from there to the end of the axis.
 fn sum_from_here<B: PlainBackend>(x: Raw<B>, axis: usize) -> Result<Raw<B>, Error> {
-    x.flip(&[axis])?.scan(ScanOp::Sum, axis)?.flip(&[axis])
+    x.flip([axis])?.cumsum(axis)?.flip([axis])
 }
 
 /// `0, 1, …` along an axis, in the shape of `x`.

@@ -482,7 +482,10 @@ mod tests {
         for round in 0..200 {
             for dtype in [DType::F32, DType::F64, DType::F16, DType::BF16] {
                 let case = case(&mut random, 1 + round % 3, dtype)?;
-                let out = case.x.clone().conv(case.weight.clone(), case.options.clone())?;
+                let out = case
+                    .x
+                    .clone()
+                    .conv(case.weight.clone(), None, case.options.clone())?;
                 same(&data(out)?, &expected(&case)?, dtype);
             }
         }
@@ -507,11 +510,11 @@ mod tests {
                 kernel,
                 ..
             } = case(&mut random, 1 + round % 3, [DType::F32, DType::F64][round & 1])?;
-            let out = x.clone().conv(weight.clone(), options.clone())?;
+            let out = x.clone().conv(weight.clone(), None, options.clone())?;
             let product = dot(out, grad.clone())?;
             let back = grad
                 .clone()
-                .conv_transpose(weight.clone(), options.clone(), size)?;
+                .conv_transpose_to(weight.clone(), options.clone(), size)?;
             assert_eq!(dot(x.clone(), back)?, product);
             let back = x.conv_weight_grad(grad, options, kernel)?;
             assert_eq!(dot(weight, back)?, product);
@@ -529,7 +532,7 @@ mod tests {
             options.stride = smallvec![1, stride];
             let x = random.view(&[batch, 16, 31, 31], DType::F64)?;
             let weight = random.view(&[16, 16, 3, 3], DType::F64)?;
-            let out = x.clone().conv(weight.clone(), options.clone())?;
+            let out = x.clone().conv(weight.clone(), None, options.clone())?;
             let grad = random.view(out.shape(), DType::F64)?;
             let case = Case {
                 x: x.clone(),
@@ -544,7 +547,7 @@ mod tests {
             let product = dot(out, grad.clone())?;
             let back = grad
                 .clone()
-                .conv_transpose(weight.clone(), options.clone(), case.size)?;
+                .conv_transpose_to(weight.clone(), options.clone(), case.size)?;
             assert_eq!(dot(x.clone(), back)?, product);
             let back = x.conv_weight_grad(grad, options, case.kernel)?;
             assert_eq!(dot(weight, back)?, product);
@@ -560,20 +563,21 @@ mod tests {
         let weight = random.view(&[2, 3, 2], DType::F32)?;
         let out = random
             .view(&[0, 3, 4], DType::F32)?
-            .conv(weight.clone(), options.clone())?;
+            .conv(weight.clone(), None, options.clone())?;
         assert_eq!(out.shape()[..], [0, 2, 5]);
         let padding = random
             .view(&[1, 3, 0], DType::F32)?
-            .conv(weight.clone(), options.clone())?;
+            .conv(weight.clone(), None, options.clone())?;
         assert_eq!(data(padding)?, [0.0; 2]);
         let back =
             random
                 .view(&[1, 2, 1], DType::F32)?
-                .conv_transpose(weight, options.clone(), smallvec![0])?;
+                .conv_transpose_to(weight, options.clone(), smallvec![0])?;
         assert_eq!(back.shape()[..], [1, 3, 0]);
-        let none = random
-            .view(&[1, 0, 4], DType::F32)?
-            .conv(random.view(&[2, 0, 2], DType::F32)?, options)?;
+        let none =
+            random
+                .view(&[1, 0, 4], DType::F32)?
+                .conv(random.view(&[2, 0, 2], DType::F32)?, None, options)?;
         assert_eq!(data(none)?, [0.0; 10]);
         Ok(())
     }

@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn gathers_and_selects_from_views() -> Result<(), Error> {
-        let x = numbered(&[3, 2])?.permute(&[1, 0])?;
+        let x = numbered(&[3, 2])?.permute([1, 0])?;
         let index = tensor(&[2u8, 0, 1, 1], [2, 2]);
         assert_eq!(data(x.clone().gather(1, index)?)?, [4., 0., 3., 3.]);
         let index = tensor(&[2i64, 2, 0], [3]);
@@ -231,7 +231,7 @@ mod tests {
             [4., 4., 0., 5., 5., 1.]
         );
         assert_eq!(
-            data(x.permute(&[1, 0])?.select(0, index)?)?,
+            data(x.permute([1, 0])?.select(0, index)?)?,
             [4., 5., 4., 5., 0., 1.]
         );
         Ok(())
@@ -314,7 +314,7 @@ mod tests {
                 step: -2,
             },
         ];
-        let x = numbered(&[2, 3])?.slice_assign(&ranges, tensor(&[8f32, 9.], [1, 2]))?;
+        let x = numbered(&[2, 3])?.slice_assign(ranges, tensor(&[8f32, 9.], [1, 2]))?;
         assert_eq!(data(x)?, [0., 1., 2., 9., 4., 8.]);
         Ok(())
     }

@@ -42,6 +42,7 @@ impl BackendTypes for Flex {
     type Primitive = FlexTensor;
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Element> Supports<E> for Flex {}
 
 #[diagnostic::do_not_recommend]
@@ -115,6 +116,7 @@ impl Backend for Flex {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Readable for Flex {
     fn into_data(x: FlexTensor) -> Result<TensorData, Error> {
         x.into_data()

@@ -91,7 +91,7 @@ mod tests {
     fn order(values: Vec<f32>, descending: bool) -> Result<Vec<i32>, Error> {
         let len = values.len();
         let x = Raw::<Flex>::from_data(TensorData::new(values, [len])?, &Default::default())?;
-        x.argsort(0, descending)?.into_data()?.into_vec()
+        x.order(0, descending)?.into_data()?.into_vec()
     }
 
     #[test]
@@ -119,8 +119,8 @@ mod tests {
             for axis in 0..3 {
                 let x = random.view(&[4, 7, 9], dtype)?;
                 for largest in [false, true] {
-                    let order = x.clone().argsort(axis, largest)?;
-                    let first = x.clone().topk_indices(axis, 3, largest)?;
+                    let order = x.clone().order(axis, largest)?;
+                    let first = x.clone().topk_indices(3, axis, largest)?;
                     assert_eq!(data(first)?, data(order.clone().narrow(axis, 0, 3)?)?);
                     // In order, and equal elements by place.
                     let values = x.clone().gather(axis, order.clone())?;
@@ -149,7 +149,7 @@ mod tests {
         assert!(order(vec![], true)?.is_empty());
         let x = Random::new(9)
             .view(&[3, 4], DType::I64)?
-            .topk_indices(1, 0, true)?;
+            .topk_indices(0, 1, true)?;
         assert_eq!(x.shape()[..], [3, 0]);
         Ok(())
     }

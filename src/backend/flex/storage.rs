@@ -1,5 +1,6 @@
 //! Buffers and the views on them.
 
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use smallvec::SmallVec;
@@ -15,17 +16,28 @@ use crate::shape::Shape;
 use crate::with_buffer;
 
 /// The CPU. All handles are equal; each has the random stream that it or its original was made with.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FlexDevice {
     keys: Arc<KeySource>,
 }
 
-/// A strided view of a shared buffer.
+/// A strided view of a shared buffer. It is one pointer wide: every layer that an op passes through moves its operands.
 #[derive(Clone, Debug)]
-pub struct FlexTensor {
-    buffer: Arc<Buffer>,
+pub struct FlexTensor(Arc<View>);
+
+#[derive(Debug)]
+struct View {
+    elements: Elements,
     layout: Layout,
     device: FlexDevice,
+}
+
+#[derive(Debug)]
+enum Elements {
+    /// The tensor's own.
+    Own(Buffer),
+    /// Those of another, which owns them.
+    Of(Arc<View>),
 }
 
 /// Which elements of a buffer a view takes, in row-major order of its shape.
@@ -62,6 +74,12 @@ impl Default for FlexDevice {
     fn default() -> Self {
         static SHARED: LazyLock<FlexDevice> = LazyLock::new(|| FlexDevice::new(0));
         SHARED.clone()
+    }
+}
+
+impl fmt::Debug for FlexDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Flex")
     }
 }
 
@@ -104,15 +122,24 @@ impl Layout {
     }
 }
 
+impl View {
+    fn buffer(&self) -> &Buffer {
+        match &self.elements {
+            Elements::Own(buffer) => buffer,
+            Elements::Of(base) => base.buffer(),
+        }
+    }
+}
+
 impl FlexTensor {
     /// A buffer in row-major order.
     pub(super) fn new(buffer: Buffer, shape: Shape, device: FlexDevice) -> Self {
         debug_assert_eq!(buffer.len(), shape.num_elements());
-        FlexTensor {
-            buffer: Arc::new(buffer),
+        FlexTensor(Arc::new(View {
+            elements: Elements::Own(buffer),
             layout: Layout::contiguous(shape),
             device,
-        }
+        }))
     }
 
     /// Values in row-major order.
@@ -121,20 +148,43 @@ impl FlexTensor {
     }
 
     pub(super) fn device(&self) -> &FlexDevice {
-        &self.device
+        &self.0.device
     }
 
     pub(super) fn with_device(self, device: FlexDevice) -> Self {
-        FlexTensor { device, ..self }
+        let mut x = self.view();
+        x.device = device;
+        FlexTensor(Arc::new(x))
     }
 
     pub(super) fn layout(&self) -> &Layout {
-        &self.layout
+        &self.0.layout
     }
 
     /// Another view of the same buffer.
-    pub(super) fn with_layout(self, layout: Layout) -> Self {
-        FlexTensor { layout, ..self }
+    pub(super) fn with_layout(mut self, layout: Layout) -> Self {
+        match Arc::get_mut(&mut self.0) {
+            Some(view) => {
+                view.layout = layout;
+                self
+            }
+            None => FlexTensor(Arc::new(View {
+                layout,
+                ..self.view()
+            })),
+        }
+    }
+
+    /// A view like this one, on the tensor that owns the elements.
+    fn view(self) -> View {
+        View {
+            layout: self.0.layout.clone(),
+            device: self.0.device.clone(),
+            elements: Elements::Of(match &self.0.elements {
+                Elements::Own(_) => self.0,
+                Elements::Of(base) => base.clone(),
+            }),
+        }
     }
 
     /// The whole buffer, of which the view takes some elements.
@@ -142,15 +192,16 @@ impl FlexTensor {
     /// # Panics
     /// If the elements are not of type `E`.
     pub(super) fn base<E: Element>(&self) -> &[E] {
-        E::slice(&self.buffer).expect("the element type was checked before")
+        E::slice(self.0.buffer()).expect("the element type was checked before")
     }
 
     /// The view's elements if they lie one after another.
     pub(super) fn as_slice<E: Element>(&self) -> Option<&[E]> {
-        let len = self.layout.shape.num_elements();
-        self.layout.is_contiguous().then(|| match len {
+        let Layout { shape, offset, .. } = self.layout();
+        let len = shape.num_elements();
+        self.layout().is_contiguous().then(|| match len {
             0 => &[],
-            _ => &self.base::<E>()[self.layout.offset..self.layout.offset + len],
+            _ => &self.base::<E>()[*offset..offset + len],
         })
     }
 
@@ -162,79 +213,97 @@ impl FlexTensor {
         self.as_slice().expect("the tensor was made contiguous")
     }
 
+    /// Whether the view takes all of its buffer in order.
+    fn is_whole(&self) -> bool {
+        let Layout { shape, offset, .. } = self.layout();
+        *offset == 0 && self.0.buffer().len() == shape.num_elements() && self.layout().is_contiguous()
+    }
+
     /// The buffer itself, where nobody else holds it and the view takes all of it in order; otherwise the tensor back.
     pub(super) fn into_unique<E: Element>(self) -> Result<(Vec<E>, Shape, FlexDevice), Self> {
-        let whole = self.layout.offset == 0
-            && self.buffer.len() == self.layout.shape.num_elements()
-            && self.layout.is_contiguous()
-            && self.dtype() == E::DTYPE;
-        if !whole {
+        if self.dtype() != E::DTYPE {
             return Err(self);
         }
-        let FlexTensor {
-            buffer,
+        let (buffer, shape, device) = self.into_unique_buffer()?;
+        let values = E::from_buffer(buffer).expect("the element type was checked");
+        Ok((values, shape, device))
+    }
+
+    fn into_unique_buffer(self) -> Result<(Buffer, Shape, FlexDevice), Self> {
+        if !self.is_whole() {
+            return Err(self);
+        }
+        let View {
+            elements,
             layout,
             device,
-        } = self;
-        match Arc::try_unwrap(buffer) {
-            Ok(buffer) => Ok((
-                E::from_buffer(buffer).expect("the element type was checked"),
-                layout.shape,
-                device,
-            )),
-            Err(buffer) => Err(FlexTensor {
-                buffer,
+        } = Arc::try_unwrap(self.0).map_err(FlexTensor)?;
+        let elements = match elements {
+            Elements::Of(base) => Arc::try_unwrap(base).map_or_else(Elements::Of, |base| base.elements),
+            own => own,
+        };
+        match elements {
+            Elements::Own(buffer) => Ok((buffer, layout.shape, device)),
+            shared => Err(FlexTensor(Arc::new(View {
+                elements: shared,
                 layout,
                 device,
-            }),
+            }))),
         }
     }
 
     /// The elements, where nobody else holds the buffer and the view takes all of it in order.
     pub(super) fn unique_mut<E: Element>(&mut self) -> Option<&mut [E]> {
-        if !self.layout.is_contiguous() {
+        if !self.layout().is_contiguous() {
             return None;
         }
-        let len = self.layout.shape.num_elements();
-        let values = E::slice_mut(Arc::get_mut(&mut self.buffer)?)?;
+        let len = self.layout().shape.num_elements();
+        let mut elements = &mut Arc::get_mut(&mut self.0)?.elements;
+        while let Elements::Of(base) = elements {
+            elements = &mut Arc::get_mut(base)?.elements;
+        }
+        let Elements::Own(buffer) = elements else {
+            return None;
+        };
+        let values = E::slice_mut(buffer)?;
         (values.len() == len).then_some(values)
     }
 
     /// A tensor of this shape, on this device.
     pub(super) fn like<E: Element>(&self, values: Vec<E>) -> Self {
-        self.like_shape(values, &self.layout.shape)
+        self.like_shape(values, &self.layout().shape)
     }
 
     /// A tensor on this device.
     pub(super) fn like_shape<E: Element>(&self, values: Vec<E>, shape: &Shape) -> Self {
-        Self::from_vec(values, shape.clone(), self.device.clone())
+        Self::from_vec(values, shape.clone(), self.device().clone())
     }
 
     /// The elements in row-major order.
     pub(super) fn to_vec<E: Element>(&self) -> Vec<E> {
         match self.as_slice() {
             Some(slice) => slice.to_vec(),
-            None => to_row_major(self.base::<E>(), &self.layout),
+            None => to_row_major(self.base::<E>(), self.layout()),
         }
     }
 
     /// The same elements in a buffer that lies in row-major order.
     pub(super) fn into_contiguous(self) -> Self {
-        if self.layout.is_contiguous() {
+        if self.layout().is_contiguous() {
             return self;
         }
-        let buffer = with_buffer!(&*self.buffer, v => contiguous_buffer(&self, v));
-        FlexTensor::new(buffer, self.layout.shape, self.device)
+        let buffer = with_buffer!(self.0.buffer(), v => contiguous_buffer(&self, v));
+        FlexTensor::new(buffer, self.layout().shape.clone(), self.device().clone())
     }
 
     pub(super) fn into_data(self) -> Result<TensorData, Error> {
-        let x = self.into_contiguous();
-        let shape = x.layout.shape.clone();
-        if x.layout.offset == 0 && x.buffer.len() == shape.num_elements() {
-            let buffer = Arc::unwrap_or_clone(x.buffer);
-            return TensorData::from_buffer(buffer, shape);
-        }
-        let buffer = with_buffer!(&*x.buffer, v => contiguous_buffer(&x, v));
+        let (buffer, shape) = match self.into_unique_buffer() {
+            Ok((buffer, shape, _)) => (buffer, shape),
+            Err(x) => {
+                let buffer = with_buffer!(x.0.buffer(), v => contiguous_buffer(&x, v));
+                (buffer, x.layout().shape.clone())
+            }
+        };
         TensorData::from_buffer(buffer, shape)
     }
 }
@@ -293,10 +362,10 @@ impl Layout {
 impl HasMeta for FlexTensor {
     #[inline]
     fn shape(&self) -> &Shape {
-        &self.layout.shape
+        &self.0.layout.shape
     }
     #[inline]
     fn dtype(&self) -> DType {
-        self.buffer.dtype()
+        self.0.buffer().dtype()
     }
 }

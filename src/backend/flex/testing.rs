@@ -47,7 +47,7 @@ impl Random {
         for (axis, &size) in shape.iter().enumerate() {
             x = x.narrow(axis, margin, size)?;
             if self.next().is_multiple_of(3) {
-                x = x.flip(&[axis])?;
+                x = x.flip([axis])?;
             }
         }
         Ok(x)

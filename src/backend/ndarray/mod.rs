@@ -36,6 +36,7 @@ impl BackendTypes for NdArray {
     type Primitive = NdArrayTensor;
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Element> Supports<E> for NdArray {}
 
 #[diagnostic::do_not_recommend]
@@ -110,6 +111,7 @@ impl Backend for NdArray {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl Readable for NdArray {
     fn into_data(x: NdArrayTensor) -> Result<TensorData, Error> {
         x.into_data()

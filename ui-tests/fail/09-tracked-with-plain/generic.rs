@@ -1,4 +1,4 @@
-// E0277: not the same backend, rank and element type, and not a number
+// E0277: `Tensor::from_inner(..)` lifts to `Autodiff`
 use keyway::prelude::*;
 
 fn f<B: PlainBackend>(x: Tensor<Autodiff<B>, 1>, y: Tensor<B, 1>) {

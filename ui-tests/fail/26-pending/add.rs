@@ -1,4 +1,4 @@
-// E0277: not the same backend, rank and element type, and not a number
+// E0277: a pending collective result is a tensor after `.wait()?`
 use keyway::prelude::*;
 
 fn f(x: Tensor<Mesh<Flex>, 1>, y: Tensor<Mesh<Flex>, 1>) -> Result<(), keyway::Error> {

@@ -1,4 +1,4 @@
-// E0271: type mismatch resolving `<Mine as Backend>::Reach == Collective`
+// E0277: a backend that is `Local` has no collective operations
 #![allow(unused_imports)]
 use keyway::backend::{Backend, BackendTypes};
 use keyway::collective::{CollectiveBackend, CollectiveOp, Member, Pending, ReduceKind};

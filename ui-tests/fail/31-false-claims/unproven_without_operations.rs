@@ -1,4 +1,4 @@
-// E0277: Mine
+// E0277: `backends!` declares one; a backend of one kind is `Local` or `Collective`
 #![allow(unused_imports)]
 use keyway::backend::{Backend, BackendTypes};
 use keyway::collective::CollectiveBackend;

@@ -1,8 +1,8 @@
 // The twin of `fail/06-no-gradients/backward.rs`.
 use keyway::prelude::*;
 
-fn main() {
-    let device = Default::default();
-    let x = Tensor::<Autodiff<Flex>, 1>::ones([3], &device);
-    let _ = x.sum().try_backward();
+fn slope(loss: Tensor<Autodiff<Flex>, 1>) {
+    let _ = loss.backward();
 }
+
+fn main() {}

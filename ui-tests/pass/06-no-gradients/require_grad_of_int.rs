@@ -1,4 +1,4 @@
-// The twin of `fail/06-no-gradients/int_leaf.rs`.
+// The twin of `fail/06-no-gradients/require_grad_of_int.rs`.
 use keyway::prelude::*;
 
 fn main() {

@@ -1,4 +1,4 @@
-// The twin of `fail/11-two-backends/method.rs`.
+// The twin of `fail/11-two-backends/max_pair.rs`.
 use keyway::prelude::*;
 
 fn f(x: Tensor<Flex, 1>, y: Tensor<Flex, 1>) {
