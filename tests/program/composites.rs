@@ -180,7 +180,7 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.ones_like();
         Raw::eye(few(a.n[0]), a.x.dtype(), &a.x.device());
         Raw::linspace(a.number, 2.0, few(a.n[0]), a.x.dtype(), &a.x.device());
-        a.x.slice_fill([a.n[0] as isize..a.n[1] as isize], a.number);
+        a.x.slice_fill([Slice::new(a.n[0] as isize, Some(a.n[1] as isize), 1)], a.number);
         a.x.slice([Slice::new(a.n[0] as isize, Some(a.n[1] as isize), -1)]);
         a.x.slice([Slice::new((a.n[0] as isize).wrapping_neg(), None, isize::MIN)]);
         a.x.slice([Slice::new(0, None, a.axes[0] as isize)]);

@@ -198,7 +198,7 @@ impl Machine {
                     },
                 )
             }
-            &Step::ToDevice { x, device } => self.to_device(x, device),
+            &Step::ToDevice { x, device } => self.moved_to(x, device),
             &Step::RequireGrad { x } => {
                 let Register {
                     x,
@@ -391,10 +391,8 @@ impl Machine {
     ) -> Check {
         let meta = op::infer(&op);
         let device = op.first().map(|x| x.device);
-        if let Ok(meta) = &meta {
-            if self.is_too_large(&op, meta) {
-                return Ok(());
-            }
+        if meta.as_ref().is_ok_and(|meta| self.is_too_large(&op, meta)) {
+            return Ok(());
         }
         self.trace.push(format!("{:?}", op.clone().map(|x| x.describe())));
         let got = on(op.clone().map(|x| x.x));
@@ -417,10 +415,10 @@ impl Machine {
             _ => Ok(None),
         };
         let got = got.and_then(|x| data.map(|data| (x, data)));
-        if let Ok((x, _)) = &got {
-            if x.meta() != meta {
-                return Err(format!("the result is {:?}, not {meta:?}", x.meta()));
-            }
+        if let Ok((x, _)) = &got
+            && x.meta() != meta
+        {
+            return Err(format!("the result is {:?}, not {meta:?}", x.meta()));
         }
         let read = |x: Register| x.data.filter(|_| !large).ok_or(());
         if let Ok(dense) = op
@@ -493,7 +491,7 @@ impl Machine {
         // As many as there are rows, every second time.
         let places = match (along, x.x.shape().first()) {
             (0, _) => 0,
-            (_, Some(&rows)) if others.seed % 2 == 0 => rows,
+            (_, Some(&rows)) if others.seed.is_multiple_of(2) => rows,
             _ => 1 + others.seed as usize % 4,
         };
         let mut other = |place: usize, operand: Operand| {
@@ -582,7 +580,7 @@ impl Machine {
         }
     }
 
-    fn to_device(&mut self, x: usize, device: usize) -> Check {
+    fn moved_to(&mut self, x: usize, device: usize) -> Check {
         let Register {
             x,
             device: from,
@@ -594,10 +592,10 @@ impl Machine {
         let (on, at) = self.devices[device].clone();
         self.trace.push(format!("to {on}, of {:?}", x.meta()));
         let got = x.to_device(&on);
-        if let Ok(x) = &got {
-            if x.device() != on {
-                return Err(format!("moved to {on}, but on {}", x.device()));
-            }
+        if let Ok(x) = &got
+            && x.device() != on
+        {
+            return Err(format!("moved to {on}, but on {}", x.device()));
         }
         // The values go through the host, either way.
         let moved = |x: Raw<Mirror>, place: &Place| Raw::<Mirror>::from_data(x.into_data()?, place);
