@@ -6,10 +6,13 @@ mod support;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use keyway::collective::MeshDevice;
-use keyway::op::{FusedOp, Meta, Op, ReduceOp, ScanOp, ScatterMode, infer};
+use keyway::op::{
+    ConvOp, ConvOptions, FusedOp, Meta, Op, PoolOp, PoolOptions, ReduceOp, ScanOp, ScatterMode, infer,
+};
 use keyway::prelude::*;
 use keyway::raw::Raw;
-use keyway::{DType, Error, Mesh, bf16, f16};
+use keyway::{DType, Dims, Error, Mesh, bf16, f16};
+use smallvec::smallvec;
 use support::Reference;
 
 /// Runs a generic case on every backend.
@@ -42,6 +45,8 @@ on_every_backend! {
     case_21_reductions_of_nothing
     case_25_indices_out_of_range
     casts_follow_as
+    sizes_beyond_the_address_space
+    sizes_beside_nothing
 }
 
 const NAN: f32 = f32::NAN;
@@ -269,6 +274,45 @@ mod on {
             read::<B, bf16>(x().cast(DType::BF16)),
             [300.0, -1.0, 0.0, 65_536.0].map(bf16::from_f32)
         );
+    }
+
+    /// The parts of which these are made would fit.
+    pub fn sizes_beyond_the_address_space<B: Backend>(device: &B::Device) {
+        let line = Raw::<B>::linspace(0.0, 1.0, 1 << 63, DType::U8, device);
+        assert!(matches!(line, Err(Error::Shape { .. })));
+        let square = Raw::<B>::eye(1 << 36, DType::F32, device);
+        assert!(matches!(square, Err(Error::Shape { .. })));
+    }
+
+    /// Windows and repetitions of nothing may be as many as they like: none is looked at.
+    pub fn sizes_beside_nothing<B: Readable>(device: &B::Device) {
+        const MANY: usize = 1 << 40;
+        let empty = |shape: &[usize]| raw::<B, f32>(vec![], shape, device);
+        let padding = smallvec![(MANY, MANY), (0, 0)];
+        let pool = PoolOptions {
+            padding: padding.clone(),
+            count_include_pad: false,
+            ..PoolOptions::new(Dims::from_slice(&[1, 1]))
+        };
+        let pooled = empty(&[0, 1, 2, 2]).pool(PoolOp::Avg(pool)).unwrap();
+        assert_eq!(pooled.shape()[..], [0, 1, 2 * MANY + 2, 2]);
+        let conv = ConvOptions {
+            padding,
+            ..ConvOptions::new(2)
+        };
+        let weight = raw::<B, f32>(vec![1.0], &[1, 1, 1, 1], device);
+        let result = empty(&[0, 1, 2, 2]).conv(weight, None, conv.clone()).unwrap();
+        assert_eq!(result.shape()[..], [0, 1, 2 * MANY + 2, 2]);
+        let repeated = empty(&[2, 0]).repeat(&[MANY, 3]).unwrap();
+        assert_eq!(repeated.shape()[..], [2 * MANY, 0]);
+        // Of no batch, the gradient of the weights is zero.
+        let weights = Raw::run(Op::Conv(Box::new(ConvOp::WeightGrad {
+            x: empty(&[0, 1, 2, 2]),
+            grad: result,
+            options: conv,
+            kernel: smallvec![1, 1],
+        })));
+        assert_eq!(read::<B, f32>(weights), [0.0]);
     }
 }
 

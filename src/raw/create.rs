@@ -138,6 +138,8 @@ impl<B: Backend> Raw<B> {
         dtype: DType,
         device: &B::Device,
     ) -> Result<Self, Error> {
+        // Before the halves, which may fit where the whole does not.
+        op::infer_create(&CreateOp::Full(Scalar::Int(0)), [len].into(), dtype)?;
         let steps = len.saturating_sub(1).max(1) as f64;
         let step = match (end - start) / steps {
             step if step.is_finite() => step,
@@ -155,6 +157,7 @@ impl<B: Backend> Raw<B> {
 
     /// Ones on the main diagonal of a `size × size` matrix, zeros beside it.
     pub fn eye(size: usize, dtype: DType, device: &B::Device) -> Result<Self, Error> {
+        op::infer_create(&CreateOp::Full(Scalar::Int(0)), [size, size].into(), dtype)?;
         let (zero, one) = (Scalar::Int(0), Scalar::Int(1));
         let row = Self::sequence(zero, one, size, DType::I32, device)?;
         let column = row.clone().unsqueeze_dim(1)?;

@@ -63,6 +63,22 @@ pub fn difference(op: &Op<Dense>, want: &Dense, got: &TensorData) -> Option<Stri
     ))
 }
 
+/// Whether two tensors are the same bit by bit. All NaNs are one: which of two operands' NaNs comes out of an addition,
+/// Rust leaves open.
+pub fn same_bits(a: &TensorData, b: &TensorData) -> bool {
+    if (a.shape(), a.dtype()) != (b.shape(), b.dtype()) {
+        return false;
+    }
+    let same = |(a, b): (&Value, &Value)| match (*a, *b) {
+        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+        (a, b) => a == b,
+    };
+    a.to_le_bytes() == b.to_le_bytes() || {
+        let (a, b) = (Dense::from_data(a), Dense::from_data(b));
+        a.values.iter().zip(&b.values).all(same)
+    }
+}
+
 fn floats_close(want: f64, got: f64, error: f64, limits: Limits) -> bool {
     if want.is_nan() || got.is_nan() {
         return want.is_nan() && got.is_nan();

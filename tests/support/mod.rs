@@ -9,7 +9,7 @@ pub mod operand;
 pub mod ops;
 pub mod reference;
 
-pub use compare::difference;
+pub use compare::{difference, same_bits};
 pub use operand::{Fill, Layout, Operand};
 pub use ops::{leaf, leaves, ops};
 pub use reference::{Dense, Reference, Value};

@@ -1,8 +1,8 @@
 //! Operands that are described, then placed on any backend: values from a seed, in any memory layout.
 
-use keyway::op::MoveOp;
 use keyway::op::random::philox;
 use keyway::op::{HasMeta, Meta, SliceRange};
+use keyway::op::{MoveOp, Op};
 use keyway::raw::Raw;
 use keyway::{Backend, DType, Error, Shape, TensorData};
 
@@ -78,12 +78,19 @@ impl Operand {
         device: &B::Device,
         prepare: impl Fn(Raw<B>) -> Raw<B>,
     ) -> Result<Raw<B>, Error> {
+        self.view(layout, prepare(self.buffer(layout, seed, device)?))
+    }
+
+    /// The buffer from which the views of a layout lead to the tensor.
+    pub fn buffer<B: Backend>(&self, layout: Layout, seed: u64, device: &B::Device) -> Result<Raw<B>, Error> {
         let data = self.fill.data(layout.base(self.shape()), self.dtype(), seed);
-        let base = prepare(Raw::<B>::from_data(data, device)?);
-        layout
-            .views(self.shape())
-            .into_iter()
-            .try_fold(base, |x, view| x.movement(view))
+        Raw::from_data(data, device)
+    }
+
+    /// The tensor, as a view of its buffer.
+    pub fn view<B: Backend>(&self, layout: Layout, buffer: Raw<B>) -> Result<Raw<B>, Error> {
+        let mut views = layout.views(self.shape()).into_iter();
+        views.try_fold(buffer, |x, view| Raw::run(Op::Move(view, x)))
     }
 }
 

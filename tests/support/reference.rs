@@ -582,6 +582,11 @@ fn written(mode: ScatterMode, old: Value, new: Value, dtype: DType) -> Value {
 
 fn index(op: IndexOp<Dense>, meta: &Meta) -> Result<Dense> {
     let name = op.name();
+    // An index of rank 1 is checked also where the other axes are empty.
+    let places = |index: &Dense, axis, size| -> Result<Vec<usize>> {
+        let each = index.values.iter();
+        each.map(|&place| checked(name, place, axis, size)).collect()
+    };
     // Writes each element of `src` to a place of `x`; the sum is rounded when all are written.
     let write = |mut x: Dense, src: Dense, mode, place: &dyn Fn(&[usize]) -> Result<Dims>| {
         for from in indices(src.shape()) {
@@ -598,13 +603,10 @@ fn index(op: IndexOp<Dense>, meta: &Meta) -> Result<Dense> {
                 checked(name, index.at(out), axis, x.shape()[axis])?,
             )))
         }),
-        IndexOp::Select { x, index, axis } => Dense::try_fill(meta, |out| {
-            Ok(x.at(&with(
-                out,
-                axis,
-                checked(name, index.at(&out[axis..=axis]), axis, x.shape()[axis])?,
-            )))
-        }),
+        IndexOp::Select { x, index, axis } => {
+            let places = places(&index, axis, x.shape()[axis])?;
+            Ok(Dense::fill(meta, |out| x.at(&with(out, axis, places[out[axis]]))))
+        }
         IndexOp::Scatter {
             x,
             index,
@@ -624,14 +626,8 @@ fn index(op: IndexOp<Dense>, meta: &Meta) -> Result<Dense> {
             axis,
             mode,
         } => {
-            let size = x.shape()[axis];
-            write(x, src, mode, &|from| {
-                Ok(with(
-                    from,
-                    axis,
-                    checked(name, index.at(&from[axis..=axis]), axis, size)?,
-                ))
-            })
+            let places = places(&index, axis, x.shape()[axis])?;
+            write(x, src, mode, &|from| Ok(with(from, axis, places[from[axis]])))
         }
         IndexOp::SliceAssign { x, src, ranges } => {
             write(x, src, ScatterMode::Set, &|from| Ok(sliced(&ranges, from)))

@@ -9,6 +9,7 @@ use crate::data::TensorData;
 use crate::element::{DType, Element};
 use crate::error::{Error, Name};
 use crate::op::{CreateOp, IndexOp, Meta, Op};
+use crate::with_dtype;
 
 mod conv;
 mod copy;
@@ -77,6 +78,13 @@ impl Backend for Flex {
         Ok(FlexTensor::new(buffer, shape, device.clone()))
     }
     fn execute(op: Op<FlexTensor>, meta: &Meta) -> Result<FlexTensor, Error> {
+        // Beside an axis of size 0 there is no bound on the others, nor on the work to find nothing. An index is checked.
+        if meta.shape.num_elements() == 0 && !matches!(op, Op::Index(_)) {
+            let device = Flex::device(op.first().expect("`infer` accepts no op without a tensor"));
+            return Ok(
+                with_dtype!(meta.dtype, E => FlexTensor::from_vec(Vec::<E>::new(), meta.shape.clone(), device)),
+            );
+        }
         room_for(&op, meta)?;
         Ok(match op {
             Op::Unary(op, x) => elementwise::unary(op, x),

@@ -1,0 +1,189 @@
+//! The composites of `Raw`, in one table.
+
+use keyway::op::{ConvOptions, PadMode, PoolOptions, ReduceOp};
+use keyway::raw::{Norm, Raw, Slice};
+use keyway::{Backend, Dims, Error, Readable};
+
+/// What a composite may take.
+#[derive(Clone, Debug)]
+pub struct Args<T> {
+    pub x: T,
+    /// Tensors of the shape and the element type of `x`.
+    pub y: T,
+    pub z: T,
+    /// Truth values of the shape of `x`.
+    pub mask: T,
+    /// Integers of rank 1, places of an axis of `x`.
+    pub index: T,
+    /// One number, of the type of `x`, for each place of the axis.
+    pub row: T,
+    pub axes: [usize; 2],
+    pub n: [usize; 2],
+    pub number: f64,
+}
+
+type Results<B> = Result<Vec<Raw<B>>, Error>;
+
+pub struct Composite<B: Backend> {
+    pub name: &'static str,
+    pub call: fn(Args<Raw<B>>) -> Results<B>,
+}
+
+/// What a call gives, as a list.
+trait IntoResults<B: Backend> {
+    fn list(self) -> Results<B>;
+}
+
+impl<B: Backend> IntoResults<B> for Result<Raw<B>, Error> {
+    fn list(self) -> Results<B> {
+        self.map(|x| vec![x])
+    }
+}
+
+impl<B: Backend> IntoResults<B> for Result<(Raw<B>, Raw<B>), Error> {
+    fn list(self) -> Results<B> {
+        self.map(|(x, y)| vec![x, y])
+    }
+}
+
+impl<B: Backend> IntoResults<B> for Results<B> {
+    fn list(self) -> Results<B> {
+        self
+    }
+}
+
+/// A count that a result may have: what fits the address space but no memory is brought down to a few.
+fn few(n: usize) -> usize {
+    if n > isize::MAX as usize { n } else { n % 17 }
+}
+
+macro_rules! composites {
+    (|$args:ident| { $($call:expr;)* }) => {
+        vec![$(Composite {
+            name: stringify!($call),
+            call: |$args| IntoResults::list($call),
+        }),*]
+    };
+}
+
+/// Every composite, with arguments that fit or do not.
+pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
+    composites!(|a| {
+        a.x.square();
+        a.x.log2();
+        a.x.log10();
+        a.x.fmod(a.y);
+        a.x.fmod(a.number);
+        a.x.clamp(-1.0, a.number);
+        a.x.clamp(a.y, a.z);
+        a.x.clamp_min(a.number);
+        a.x.clamp_max(a.y);
+        a.x.is_finite();
+        a.x.is_close(a.y, None, Some(a.number));
+        a.x.contains_nan();
+        a.x.mask_where(a.mask, a.y);
+        a.x.mask_where(a.mask, 1);
+        a.x.mask_fill(a.mask, a.number);
+        a.x.float();
+        a.x.int();
+        a.x.bool();
+        a.x.leaky_relu(a.number);
+        a.x.prelu(a.y);
+        a.x.prelu(a.row);
+        a.x.elu(a.number);
+        a.x.celu(a.number);
+        a.x.selu();
+        a.x.gelu_approximate();
+        a.x.softplus(a.number);
+        a.x.log_sigmoid();
+        a.x.mish();
+        a.x.hard_sigmoid(0.2, a.number);
+        a.x.hard_swish();
+        a.x.softsign();
+        a.x.softmin(a.axes[0]);
+        a.x.quiet_softmax(a.axes[0]);
+        a.x.glu(a.axes[0]);
+        a.x.layer_norm(Some(a.row), None, a.number);
+        a.x.take(a.axes[0], a.index);
+        a.x.select(a.axes[0], a.index);
+        a.x.sort(a.axes[0]);
+        a.x.sort_with_indices(a.axes[0]);
+        a.x.sort_descending_with_indices(a.axes[0]);
+        a.x.topk_with_indices(a.n[0], a.axes[0]);
+        a.x.argwhere();
+        a.mask.argwhere();
+        a.mask.nonzero();
+        a.x.masked_select(a.mask);
+        a.x.vector_norm(Norm::L0, a.axes[0]);
+        a.x.vector_norm(Norm::L1, a.axes[0]);
+        a.x.vector_norm(Norm::L2, a.axes[0]);
+        a.x.vector_norm(Norm::Lp(a.number), a.axes[0]);
+        a.x.vector_norm(Norm::LInf, a.axes[0]);
+        a.x.vector_norm(Norm::LNegInf, a.axes[0]);
+        a.x.max_abs_dim(a.axes[0]);
+        a.x.cosine_similarity(a.y, a.axes[0], None);
+        a.x.dot(a.y);
+        a.x.outer(a.y);
+        a.x.trace();
+        a.y.transpose().and_then(|weight| a.x.linear(weight, Some(a.row)));
+        a.x.linear(a.y, None);
+        a.x.embedding(a.index);
+        a.x.conv(a.y, Some(a.row), ConvOptions::new(a.n[0] % 4));
+        a.x.conv_transpose(a.y, Some(a.row), ConvOptions::new(a.n[0] % 4), &[a.n[1], 0, 0]);
+        a.x.max_pool(PoolOptions::new(Dims::from_slice(&[few(a.n[0])])));
+        a.x.max_pool_with_indices(PoolOptions::new(Dims::from_slice(&[2, few(a.n[0])])));
+        a.x.mse(a.y);
+        a.x.l1(a.y);
+        a.x.huber(a.y, a.number);
+        a.x.smooth_l1(a.y, a.number);
+        a.x.binary_cross_entropy_with_logits(a.y);
+        a.x.kl_div(a.y);
+        a.x.cross_entropy(a.index);
+        a.x.nll(a.index);
+        a.x.flatten(a.axes[0], a.axes[1]);
+        a.x.swap_dims(a.axes[0], a.axes[1]);
+        a.x.transpose();
+        a.x.narrow(a.axes[0], a.n[0], a.n[1]);
+        a.x.pad([(few(a.n[0]), few(a.n[1]))], PadMode::Reflect);
+        a.x.repeat_dim(a.axes[0], few(a.n[0]));
+        Raw::stack(vec![a.x, a.y, a.z], a.axes[0]);
+        Raw::cat(vec![a.x, a.index], a.axes[0]);
+        Raw::cat(vec![], a.axes[0]);
+        a.x.unsqueeze_dim(a.axes[0]);
+        a.x.unsqueeze_dims(&a.axes);
+        a.x.unsqueeze(few(a.n[0]));
+        a.x.squeeze();
+        a.x.squeeze_dim(a.axes[0]);
+        a.x.squeeze_dims(&a.axes);
+        a.x.movedim([a.axes[0]], [a.axes[1]]);
+        a.x.movedim(a.axes, a.n);
+        a.x.split_with_sizes(&a.n, a.axes[0]);
+        a.x.split(a.n[0], a.axes[0]);
+        a.x.chunk(a.n[0], a.axes[0]);
+        a.x.roll(&[a.n[0] as isize, -1], &a.axes);
+        a.x.roll_dim(a.n[0] as isize, a.axes[0]);
+        a.x.triu(a.n[0] as i64);
+        a.x.tril((a.n[0] as i64).wrapping_neg());
+        a.x.diag();
+        a.x.var_mean(a.axes[0]);
+        a.x.var_bias(a.axes[0]);
+        a.x.std(a.axes[0]);
+        a.x.cov(a.axes[0], a.n[0]);
+        a.x.median(a.axes[0]);
+        a.x.reduce_all(ReduceOp::Sum);
+        a.x.reduce_all(ReduceOp::ArgMax);
+        a.x.reduce(ReduceOp::Max, &a.axes);
+        a.x.max_dim_with_indices(a.axes[0]);
+        a.x.min_dim_with_indices(a.axes[0]);
+        a.x.one_hot(few(a.n[0]));
+        a.index.one_hot(few(a.n[0]));
+        a.x.ones_like();
+        Raw::eye(few(a.n[0]), a.x.dtype(), &a.x.device());
+        Raw::linspace(a.number, 2.0, few(a.n[0]), a.x.dtype(), &a.x.device());
+        a.x.slice_fill([Slice::new(a.n[0] as isize, Some(a.n[1] as isize), 1)], a.number);
+        a.x.slice([Slice::new(a.n[0] as isize, Some(a.n[1] as isize), -1)]);
+        a.x.slice([Slice::new((a.n[0] as isize).wrapping_neg(), None, isize::MIN)]);
+        a.x.slice([Slice::new(0, None, a.axes[0] as isize)]);
+        a.x.slice_dim(a.axes[0], a.n[0] as isize);
+    })
+}
