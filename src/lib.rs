@@ -47,9 +47,9 @@ pub mod prelude {
     pub use crate::optim::Optimizer;
     pub use crate::{
         Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Distribution,
-        Element, Error, Flex, FloatElement, IntElement, Mesh, NoCheckpointing, NumericElement, ParamId,
-        PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData, activation, linalg, loss,
-        module, s,
+        Element, Error, Flex, FlexDevice, FloatElement, IntElement, Mesh, MeshDevice, NoCheckpointing,
+        NumericElement, ParamId, PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData,
+        activation, linalg, loss, module, s,
     };
     #[cfg(feature = "ndarray")]
     pub use crate::{NdArray, NdArrayDevice};

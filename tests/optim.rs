@@ -220,3 +220,40 @@ fn accumulated_micro_batches_step_as_one() {
     };
     assert!((step(&[&[0.5, 0.25, 1.0]]) - step(&[&[0.5], &[0.25, 1.0]])).abs() < 1e-6);
 }
+
+/// Members that step with their own gradients would drift apart, though `sync` took place.
+#[test]
+fn a_group_steps_only_what_it_trains_together() {
+    let members = Mesh::<Flex>::open(2).unwrap().into_iter().map(|device| {
+        std::thread::spawn(move || {
+            let x = Tensor::<Autodiff<Mesh<Flex>>, 2>::full([1, 1], 1.0 + device.rank() as f32, &device);
+            let mut own: Linear<Autodiff<Mesh<Flex>>> = LinearConfig::new(1, 1).init(&device);
+            let mut step = |model: &mut Linear<_>| {
+                let gradients = model.forward(x.clone()).sum().backward().sync().unwrap();
+                SgdConfig::new().init().step(0.1, model, &gradients)
+            };
+            let before = own.record().unwrap();
+            let refused = step(&mut own).unwrap_err().to_string();
+            assert_eq!(own.record().unwrap(), before, "the model is unchanged");
+            // So is one that was distributed elsewhere: its parameters are leaves of their own here.
+            let mut shared = own.distribute().unwrap();
+            step(&mut shared).unwrap();
+            let mut copy: Linear<Autodiff<Mesh<Flex>>> = shared.to_backend(&device).unwrap();
+            assert!(step(&mut copy).is_err());
+            (refused, shared.record().unwrap())
+        })
+    });
+    let members: Vec<_> = members.collect();
+    let [(refused, a), (_, b)] = &members
+        .into_iter()
+        .map(|member| member.join().unwrap())
+        .collect::<Vec<_>>()[..]
+    else {
+        panic!("two members")
+    };
+    assert_eq!(a, b);
+    assert_eq!(
+        refused,
+        "step: the group does not train `weight` together, and its members would drift apart; `model.distribute()?` first"
+    );
+}

@@ -935,11 +935,11 @@ mod panics {
         );
         assert_eq!(
             text(&|| drop(x.clone().sum_dim(-3))),
-            "sum: axis -3 of a tensor of rank 2"
+            "sum: axis -3 is out of range for a tensor of rank 2"
         );
         assert_eq!(
             text(&|| drop(x.clone().narrow(4, 0, 1))),
-            "narrow: axis 4 of a tensor of rank 2"
+            "narrow: axis 4 is out of range for a tensor of rank 2"
         );
         assert_eq!(
             text(&|| drop(x.clone().slice([0..1, 1..4]))),

@@ -264,7 +264,7 @@ fn mistakes_have_these_messages() {
         ),
         (
             Op::Reduce(ReduceOp::Sum, f32s(&[2]), Dims::from_slice(&[1])),
-            "sum: axis 1 of a tensor of rank 1",
+            "sum: axis 1 is out of range for a tensor of rank 1",
         ),
         (
             Op::Reduce(ReduceOp::Max, f32s(&[2, 0]), Dims::from_slice(&[1])),

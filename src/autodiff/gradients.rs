@@ -174,6 +174,10 @@ impl<B: PlainBackend, S: SyncState> Gradients<B, S> {
     /// Makes the gradients of distributed parameters the same on every member of the group: their mean. Parameters that
     /// this member did not use count as zeros. Free on a local backend.
     ///
+    /// Parameters are distributed by [`Module::distribute`](crate::nn::Module::distribute) or
+    /// [`set_distributed_params`](crate::Tensor::set_distributed_params). The gradients of other leaves stay each member's
+    /// own.
+    ///
     /// # Errors
     /// If a member is missing, or does something else.
     pub fn sync(self) -> Result<Gradients<B, Synced>, Error> {

@@ -176,7 +176,8 @@ pub trait Module<B: Backend>: Sized {
 
     /// Makes the model one that the members of its device's group train together: members compare their parameters and
     /// buffers, each gets the values of rank 0, and every parameter is marked with
-    /// [`set_distributed_params`](crate::Tensor::set_distributed_params) under its path. Every member calls this.
+    /// [`set_distributed_params`](crate::Tensor::set_distributed_params) under its path. Every member calls this, on a thread
+    /// of its own; without it, `sync` averages nothing, and an optimizer refuses to step.
     ///
     /// ```
     /// use keyway::nn::{Linear, LinearConfig};
@@ -221,7 +222,7 @@ pub trait Module<B: Backend>: Sized {
         Ok(self)
     }
 
-    /// Copies the model to another backend, through the host.
+    /// Copies the model to another backend, through the host. The copy's parameters are not distributed.
     ///
     /// # Errors
     /// If either device fails, or the other does not hold an element type of the model.

@@ -161,7 +161,10 @@ pub(crate) fn in_rank(name: &'static str, axis: usize, rank: usize) -> Result<()
     // The typed methods leave a negative axis that is out of range as it is.
     Err(Error::argument(
         name,
-        format!("axis {} of a tensor of rank {rank}", axis as isize),
+        format!(
+            "axis {} is out of range for a tensor of rank {rank}",
+            axis as isize
+        ),
     ))
 }
 

@@ -1,7 +1,9 @@
 //! Optimizers. They step with gradients that every member of the group has alike, and no others.
 
-use crate::autodiff::{AutodiffBackend, Gradients, ReadyToStep};
-use crate::backend::PlainBackend;
+use std::collections::HashSet;
+
+use crate::autodiff::{AutodiffBackend, Gradients, LeafId, ReadyToStep};
+use crate::backend::{PlainBackend, Reach};
 use crate::error::Error;
 use crate::nn::{Kind, Module, Visitor};
 use crate::raw::Raw;
@@ -46,8 +48,9 @@ pub trait Optimizer<B: PlainBackend> {
     /// Gives every parameter that has a gradient its next value, at a learning rate. Clones of the model keep theirs.
     ///
     /// # Errors
-    /// `Argument` if the learning rate is not finite, or the gradients hold none of the model's parameters, as those of
-    /// another model do; or if the backend fails.
+    /// `Argument` if the learning rate is not finite; if the gradients hold none of the model's parameters, as those of
+    /// another model do; or if the device is in a group that does not train a parameter together, as after
+    /// [`Module::distribute`], so that the members would drift apart. The model is then unchanged. Or if the backend fails.
     fn step<A: AutodiffBackend<Plain = B>, M: Module<A>, S: ReadyToStep>(
         &mut self,
         lr: f64,
@@ -57,6 +60,7 @@ pub trait Optimizer<B: PlainBackend> {
         if !lr.is_finite() {
             return Err(Error::argument("step", format!("{lr} is no learning rate")));
         }
+        trained_together::<A, M, S>(model, gradients)?;
         let mut stepped = false;
         model.visit(&mut Visitor::new(&mut |slot, x: &Raw<A>| {
             if slot.kind != Kind::Param {
@@ -82,4 +86,27 @@ pub trait Optimizer<B: PlainBackend> {
             "the gradients hold none of the model's parameters; `backward` must come from a result of this model",
         ))
     }
+}
+
+/// Refuses gradients of a group that are one member's own.
+fn trained_together<A: AutodiffBackend, M: Module<A>, S>(
+    model: &M,
+    gradients: &Gradients<A::Plain, S>,
+) -> Result<(), Error> {
+    let set = &gradients.set;
+    let device = set.group_device();
+    if A::Reach::member(&device).is_none_or(|member| member.size() == 1) {
+        return Ok(());
+    }
+    let together: HashSet<LeafId> = set.params.values().copied().collect();
+    model.for_each(|slot, x| match A::leaf(x.primitive()) {
+        Some(leaf) if slot.kind == Kind::Param && set.get(leaf).is_some() && !together.contains(&leaf) => {
+            let message = format!(
+                "the group does not train `{}` together, and its members would drift apart; `model.distribute()?` first",
+                slot.path
+            );
+            Err(Error::argument("step", message))
+        }
+        _ => Ok(()),
+    })
 }

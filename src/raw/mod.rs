@@ -213,9 +213,11 @@ impl<B: BackendTypes> Clone for Raw<B> {
     }
 }
 
-impl<B: BackendTypes> fmt::Debug for Raw<B> {
+/// What it is, not what it holds.
+impl<B: Backend> fmt::Debug for Raw<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        let name = B::name(&self.device());
+        write!(f, "Tensor<{name}, {}>{}", self.dtype(), self.shape())
     }
 }
 

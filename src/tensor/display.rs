@@ -6,6 +6,7 @@ use super::Tensor;
 use crate::backend::Readable;
 use crate::data::TensorData;
 use crate::element::{Element, Scalar};
+use crate::raw::Raw;
 
 /// Larger tensors are abridged.
 const WHOLE: usize = 1000;
@@ -23,7 +24,14 @@ const LINE: usize = 100;
 /// ```
 impl<B: Readable, const D: usize, E: Element> fmt::Display for Tensor<B, D, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.to_data() {
+        self.raw().fmt(f)
+    }
+}
+
+/// The values; `{:.2}` sets the decimals of floats. What goes wrong while reading stands in their place.
+impl<B: Readable> fmt::Display for Raw<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.clone().into_data() {
             Ok(data) => data.fmt(f),
             Err(error) => write!(f, "{self:?}: {error}"),
         }

@@ -163,7 +163,6 @@ impl<B: Backend, const D: usize, E: Element> Clone for Tensor<B, D, E> {
 
 impl<B: Backend, const D: usize, E: Element> fmt::Debug for Tensor<B, D, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = B::name(&self.device());
-        write!(f, "Tensor<{name}, {}>{}", E::DTYPE, self.raw.shape())
+        self.raw.fmt(f)
     }
 }
