@@ -3,6 +3,7 @@
 #[path = "support/few.rs"]
 mod few;
 
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -691,4 +692,44 @@ fn a_program_declares_its_own_set() {
         let grad = x.grad(&gradients).unwrap().into_vec().unwrap();
         assert_eq!(grad, [1f32.exp(), 2f32.exp()]);
     }
+}
+
+/// The program in `examples/`: the device from the environment, a flag that overrides it, and what neither can be.
+#[test]
+fn a_program_chooses_its_device() {
+    let run = |variable: &str, args: &[&str]| {
+        let features = if cfg!(feature = "ndarray") { "ndarray" } else { "" };
+        let output = Command::new(env!("CARGO"))
+            .args([
+                "run",
+                "--quiet",
+                "--offline",
+                "--example",
+                "choose_backend",
+                "--features",
+                features,
+                "--",
+            ])
+            .args(args)
+            .env("KEYWAY_DEVICE", variable)
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let line = |rank: usize| format!("rank {rank}: y = 3.000 x\n");
+    assert_eq!(
+        run("mesh:flex:2", &[]),
+        (Some(0), line(0) + &line(1), String::new())
+    );
+    assert_eq!(
+        run("mesh:flex:2", &["--device", "flex"]),
+        (Some(0), line(0), String::new())
+    );
+    let (code, stdout, stderr) = run("tpu", &[]);
+    assert_eq!((code, stdout.as_str()), (Some(1), ""));
+    assert!(
+        stderr.starts_with("error: no device `tpu`: expected `flex`, `mesh:flex:2`"),
+        "{stderr}"
+    );
 }
