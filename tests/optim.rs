@@ -228,7 +228,7 @@ fn a_group_steps_only_what_it_trains_together() {
         std::thread::spawn(move || {
             let x = Tensor::<Autodiff<Mesh<Flex>>, 2>::full([1, 1], 1.0 + device.rank() as f32, &device);
             let mut own: Linear<Autodiff<Mesh<Flex>>> = LinearConfig::new(1, 1).init(&device);
-            let mut step = |model: &mut Linear<_>| {
+            let step = |model: &mut Linear<_>| {
                 let gradients = model.forward(x.clone()).sum().backward().sync().unwrap();
                 SgdConfig::new().init().step(0.1, model, &gradients)
             };
