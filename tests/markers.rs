@@ -57,6 +57,7 @@ markers! {
     Autodiff<Mesh<Flex>, BalancedCheckpointing>: Collective no    yes      yes        no    yes;
     Dyn:                                         Unproven   yes   no       no         no    yes;
     Autodiff<Dyn>:                               Unproven   no    yes      no         no    yes;
+    Custom:                                      Unproven   yes   no       no         no    yes;
     Recorder:                                    Local      yes   no       no         no    no;
     Autodiff<Recorder>:                          Local      no    yes      no         no    no;
 }
@@ -106,6 +107,7 @@ elements! {
     Autodiff<Mesh<Flex>>:                  yes yes yes yes  yes yes yes yes yes yes yes yes yes;
     Dyn:                                   yes yes yes yes  yes yes yes yes yes yes yes yes yes;
     Autodiff<Dyn>:                         yes yes yes yes  yes yes yes yes yes yes yes yes yes;
+    Custom:                                yes yes yes yes  yes yes yes yes yes yes yes yes yes;
     Recorder:                              no  yes no  no   no  yes no  no  no  no  no  no  yes;
     Autodiff<Recorder>:                    no  yes no  no   no  yes no  no  no  no  no  no  yes;
 }
