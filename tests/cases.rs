@@ -305,6 +305,8 @@ mod on {
         assert_eq!(result.shape()[..], [0, 1, 2 * MANY + 2, 2]);
         let repeated = empty(&[2, 0]).repeat(&[MANY, 3]).unwrap();
         assert_eq!(repeated.shape()[..], [2 * MANY, 0]);
+        let triangle = empty(&[0, MANY]).tril(0).unwrap();
+        assert_eq!(triangle.shape()[..], [0, MANY]);
         // Of no batch, the gradient of the weights is zero.
         let weights = Raw::run(Op::Conv(Box::new(ConvOp::WeightGrad {
             x: empty(&[0, 1, 2, 2]),

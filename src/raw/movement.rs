@@ -310,14 +310,12 @@ impl<B: Backend> Raw<B> {
 
     /// Zeros below diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn triu(self, diagonal: i64) -> Result<Self, Error> {
-        let below = self.columns_minus_rows("triu")?.lower(as_i32(diagonal))?;
-        self.zero_where(below)
+        self.zero_where("triu", |places| places.lower(as_i32(diagonal)))
     }
 
     /// Zeros above diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn tril(self, diagonal: i64) -> Result<Self, Error> {
-        let above = self.columns_minus_rows("tril")?.greater(as_i32(diagonal))?;
-        self.zero_where(above)
+        self.zero_where("tril", |places| places.greater(as_i32(diagonal)))
     }
 
     /// The main diagonal of the last two axes, which become one.
@@ -343,7 +341,16 @@ impl<B: Backend> Raw<B> {
         self.positions(rank - 1)?.sub(self.positions(rank - 2)?)
     }
 
-    fn zero_where(self, mask: Self) -> Result<Self, Error> {
+    fn zero_where(
+        self,
+        op: &'static str,
+        outside: impl FnOnce(Self) -> Result<Self, Error>,
+    ) -> Result<Self, Error> {
+        // Beside an axis of size 0 there is no bound on the others.
+        if self.rank() >= 2 && self.shape().num_elements() == 0 {
+            return Ok(self);
+        }
+        let mask = outside(self.columns_minus_rows(op)?)?;
         let zero = self.dtype().zero();
         self.mask_where(mask, zero)
     }
