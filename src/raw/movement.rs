@@ -2,6 +2,7 @@ use smallvec::SmallVec;
 
 use super::Raw;
 use crate::backend::Backend;
+use crate::element::DType;
 use crate::error::Error;
 use crate::op::{self, MoveOp, Op, PadMode, SliceRange};
 use crate::shape::{Dims, Shape};
@@ -338,6 +339,10 @@ impl<B: Backend> Raw<B> {
         if rank < 2 {
             return Err(Error::rank(op, rank, "rank 2 or more"));
         }
+        // Beside an axis of size 0 there is no bound on the others.
+        if self.shape().num_elements() == 0 {
+            return Self::full(self.shape().clone(), 0, DType::I32, &self.device());
+        }
         self.positions(rank - 1)?.sub(self.positions(rank - 2)?)
     }
 
@@ -346,10 +351,6 @@ impl<B: Backend> Raw<B> {
         op: &'static str,
         outside: impl FnOnce(Self) -> Result<Self, Error>,
     ) -> Result<Self, Error> {
-        // Beside an axis of size 0 there is no bound on the others.
-        if self.rank() >= 2 && self.shape().num_elements() == 0 {
-            return Ok(self);
-        }
         let mask = outside(self.columns_minus_rows(op)?)?;
         let zero = self.dtype().zero();
         self.mask_where(mask, zero)
