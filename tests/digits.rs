@@ -5,16 +5,18 @@
 mod cli;
 #[path = "../examples/digits/data.rs"]
 mod data;
+#[path = "support/example.rs"]
+mod example;
 #[path = "../examples/digits/model.rs"]
 mod model;
 #[path = "../examples/digits/train.rs"]
 mod train;
 
 use std::path::Path;
-use std::process::Command;
 
 use cli::Options;
 use data::{Digits, shuffled};
+use example::example;
 use keyway::nn::Record;
 use keyway::prelude::*;
 use keyway::{DynDevice, FlexDevice};
@@ -270,25 +272,7 @@ fn the_command_line_refuses_what_it_does_not_know() {
 /// The program itself: what is wrong is said on standard error, and the exit code tells.
 #[test]
 fn the_program_fails_with_a_message() {
-    let run = |args: &[&str]| {
-        let features = if cfg!(feature = "ndarray") { "ndarray" } else { "" };
-        let output = Command::new(env!("CARGO"))
-            .args([
-                "run",
-                "--quiet",
-                "--offline",
-                "--example",
-                "digits",
-                "--features",
-                features,
-                "--",
-            ])
-            .args(args)
-            .output()
-            .unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code(), text(output.stdout), text(output.stderr))
-    };
+    let run = |args: &[&str]| example("digits", args, &[]);
     let (code, stdout, stderr) = run(&["--max-steps", "1"]);
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     assert_eq!(stdout.lines().nth_back(1), Some("replicas bit-identical: yes"));

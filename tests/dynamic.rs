@@ -1,12 +1,14 @@
 //! Run-time dispatch: what does not compile on typed tensors is an `Err` here, with its text.
 
+#[path = "support/example.rs"]
+mod example;
 #[path = "support/few.rs"]
 mod few;
 
-use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use example::example;
 use few::Few;
 use keyway::dynamic::{Available, CollectiveVisitor, ConversionError};
 use keyway::nn::{BatchNorm2d, BatchNorm2dConfig, Linear, LinearConfig};
@@ -697,26 +699,7 @@ fn a_program_declares_its_own_set() {
 /// The program in `examples/`: the device from the environment, a flag that overrides it, and what neither can be.
 #[test]
 fn a_program_chooses_its_device() {
-    let run = |variable: &str, args: &[&str]| {
-        let features = if cfg!(feature = "ndarray") { "ndarray" } else { "" };
-        let output = Command::new(env!("CARGO"))
-            .args([
-                "run",
-                "--quiet",
-                "--offline",
-                "--example",
-                "choose_backend",
-                "--features",
-                features,
-                "--",
-            ])
-            .args(args)
-            .env("KEYWAY_DEVICE", variable)
-            .output()
-            .unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code(), text(output.stdout), text(output.stderr))
-    };
+    let run = |variable, args: &[&str]| example("choose_backend", args, &[("KEYWAY_DEVICE", variable)]);
     let line = |rank: usize| format!("rank {rank}: y = 3.000 x\n");
     assert_eq!(
         run("mesh:flex:2", &[]),
