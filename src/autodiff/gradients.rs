@@ -100,28 +100,6 @@ impl<B: BackendTypes> GradientSet<B> {
         })
     }
 
-    /// The same gradients on another backend, without those of which `f` makes nothing.
-    pub(crate) fn filter_map<B2: BackendTypes>(
-        self,
-        device: B2::Device,
-        mut f: impl FnMut(LeafId, B::Primitive) -> Option<B2::Primitive>,
-    ) -> GradientSet<B2> {
-        GradientSet {
-            device,
-            by_leaf: self
-                .by_leaf
-                .into_iter()
-                .filter_map(|(leaf, grad)| Some((leaf, f(leaf, grad)?)))
-                .collect(),
-            params: self.params,
-        }
-    }
-
-    /// Takes over the gradients of leaves that have none here.
-    pub(crate) fn extend(&mut self, grads: impl IntoIterator<Item = (LeafId, B::Primitive)>) {
-        self.by_leaf.extend(grads);
-    }
-
     /// The gradient of a leaf.
     pub fn get(&self, leaf: LeafId) -> Option<&B::Primitive> {
         self.by_leaf.get(&leaf)

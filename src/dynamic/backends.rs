@@ -1,5 +1,7 @@
 //! The enum dispatch: one backend made of several, of which the device chooses one.
 
+use std::collections::HashMap;
+
 use crate::autodiff::GradientSet;
 use crate::backend::{DynBackend, PlainBackend, Reach, Readable};
 use crate::collective::{CollectiveBackend, GradientReduction};
@@ -80,14 +82,26 @@ pub fn sync_arm<D: DynBackend, A: Arm<D>>(
     if <A::Reach as Reach<A>>::member(&device).is_none() {
         return Ok(set);
     }
-    let dyn_device = set.device().clone();
-    let mut others = Vec::new();
-    let own = set.filter_map::<A>(device, |leaf, grad| {
-        A::from_dyn(grad).map_err(|grad| others.push((leaf, grad))).ok()
-    });
+    let GradientSet {
+        device: dyn_device,
+        by_leaf,
+        params,
+    } = set;
+    let mut own = GradientSet::<A> {
+        device,
+        by_leaf: HashMap::new(),
+        params,
+    };
+    let mut others = HashMap::new();
+    for (leaf, grad) in by_leaf {
+        match A::from_dyn(grad) {
+            Ok(grad) => drop(own.by_leaf.insert(leaf, grad)),
+            Err(grad) => drop(others.insert(leaf, grad)),
+        }
+    }
     let synced = <A::Reach as Reach<A>>::sync(own, reduction)?;
     let mut synced = synced.try_map::<D>(dyn_device, |grad| Ok(A::into_dyn(grad)))?;
-    synced.extend(others);
+    synced.by_leaf.extend(others);
     Ok(synced)
 }
 
@@ -95,8 +109,8 @@ pub fn sync_arm<D: DynBackend, A: Arm<D>>(
 /// their tensors, and every operation goes to the arm that the device or the first operand names. To add a backend is
 /// one row.
 ///
-/// The set is closed and has no indirection: with one arm it costs what the arm does. An arm is any [`PlainBackend`]
-/// that is [`Readable`]; [`Custom`](crate::dynamic::Custom) is an arm for backends that are known at run time only.
+/// The set is closed: an op is mapped to the arm's operands, and nothing is boxed. An arm is any [`PlainBackend`] that is
+/// [`Readable`]; [`Custom`](crate::dynamic::Custom) is an arm for backends that are known at run time only.
 /// [`Dyn`](crate::Dyn) is the set of the backends that keyway was compiled with.
 ///
 /// ```

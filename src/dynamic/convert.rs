@@ -42,9 +42,9 @@ impl<A: Arm<Dyn>, const D: usize, E: Element, S: Strategy> TryFrom<Raw<Autodiff<
     type Error = ConversionError<Raw<Autodiff<Dyn, S>>>;
     fn try_from(tensor: Raw<Autodiff<Dyn, S>>) -> Result<Self, Self::Error> {
         let kept = tensor.clone();
-        let typed = untracked(&tensor).and_then(|()| plain::<A, D, E, S>(tensor));
-        typed
-            .and_then(|x| Tensor::try_from_raw(Raw::new(x)))
+        untracked(&tensor)
+            .and_then(|()| plain::<A, D, E, S>(tensor))
+            .map(Tensor::from_primitive)
             .map_err(|error| ConversionError { tensor: kept, error })
     }
 }
@@ -60,12 +60,11 @@ impl<A: Arm<Dyn>, S2: Strategy, const D: usize, E: Element, S: Strategy> TryFrom
     type Error = ConversionError<Raw<Autodiff<Dyn, S>>>;
     fn try_from(tensor: Raw<Autodiff<Dyn, S>>) -> Result<Self, Self::Error> {
         let kept = tensor.clone();
-        let typed = tensor
+        tensor
             .primitive()
             .leaf("try_from")
-            .and_then(|leaf| Ok(Tracked::with_leaf(plain::<A, D, E, S>(tensor)?, leaf)));
-        typed
-            .and_then(|x| Tensor::try_from_raw(Raw::new(x)))
+            .and_then(|leaf| Ok(Tracked::with_leaf(plain::<A, D, E, S>(tensor)?, leaf)))
+            .map(Tensor::from_primitive)
             .map_err(|error| ConversionError { tensor: kept, error })
     }
 }

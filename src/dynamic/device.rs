@@ -4,7 +4,7 @@ use std::env;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::registry::{Opener, ROWS, Row};
+use super::registry::{Opener, ROWS};
 use super::{CustomDevice, Dyn, DynDevice};
 use crate::backend::{Backend, DynBackend, PlainBackend, Readable, not_collective};
 use crate::collective::{GroupOptions, Member};
@@ -171,24 +171,21 @@ const MOST_MEMBERS: usize = 1024;
 
 fn opener(text: &str, name: &str) -> Result<Opener, Error> {
     let Some(row) = ROWS.iter().find(|row| row.name == name) else {
-        let known = format!(
-            "expected {}",
-            names(ROWS.iter().filter(|row| row.opener.is_some()))
-        );
         let absent = ROWS.iter().filter(|row| row.opener.is_none());
-        let absent: Vec<_> = absent
-            .map(|row| format!("; feature `{}` adds `{}`", row.feature, row.name))
-            .collect();
-        return Err(no_device(text, known + &absent.concat()));
+        let absent = absent.map(|row| format!("; feature `{}` adds `{}`", row.feature, row.name));
+        let message = format!("expected {}{}", compiled_in(), absent.collect::<String>());
+        return Err(no_device(text, message));
     };
     row.opener.ok_or_else(|| Error::NotCompiledIn {
         backend: row.name.into(),
         feature: row.feature.into(),
-        compiled_in: names(ROWS.iter().filter(|row| row.opener.is_some())),
+        compiled_in: compiled_in(),
     })
 }
 
-fn names<'a>(rows: impl Iterator<Item = &'a Row>) -> String {
+/// What can be opened.
+fn compiled_in() -> String {
+    let rows = ROWS.iter().filter(|row| row.opener.is_some());
     let each: Vec<_> = rows.map(|row| format!("`{0}`, `mesh:{0}:2`", row.name)).collect();
     each.join(", ")
 }

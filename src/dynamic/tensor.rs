@@ -139,11 +139,13 @@ impl<S: Strategy> Raw<Autodiff<Dyn, S>> {
     }
 
     fn leaf_id(&self, op: &'static str) -> Result<LeafId, Error> {
-        self.tracked(op)?;
-        Autodiff::<Dyn, S>::leaf(self.primitive()).ok_or_else(|| Error::NotLeaf {
-            op: op.into(),
-            producer: self.primitive().producer().unwrap_or("an op").into(),
-        })
+        if let Some(producer) = self.primitive().producer() {
+            return Err(Error::NotLeaf {
+                op: op.into(),
+                producer: producer.into(),
+            });
+        }
+        Autodiff::<Dyn, S>::leaf(self.primitive()).ok_or_else(|| Error::NotTracked { op: op.into() })
     }
 }
 

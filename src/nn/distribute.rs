@@ -2,7 +2,7 @@
 
 use super::module::{Kind, Module, Visitor};
 use crate::autodiff::AutodiffBackend;
-use crate::backend::{Backend, BackendTypes, Reach, not_collective};
+use crate::backend::{Backend, Reach, not_collective};
 use crate::collective::{self, CollectiveOp, Entry};
 use crate::error::Error;
 use crate::op::HasMeta;
@@ -29,19 +29,12 @@ pub(super) fn distribute<B: AutodiffBackend, M: Module<B>>(mut model: M) -> Resu
     member.agree("distribute", entries, vec![])?;
     model.visit(&mut Visitor::new(&mut |slot, x: &Raw<B>| {
         let own = B::inner(x.primitive().clone());
-        let first = B::from_inner(broadcast::<B>(own, x)?);
+        let first = B::Reach::start(CollectiveOp::Broadcast { root: 0 }, own, &x.meta())?.wait()?;
+        let first = B::from_inner(first);
         Ok(Some(Raw::new(match slot.kind {
             Kind::Buffer => first,
             Kind::Param => collective::distribute::<B>(first, &slot.path.into(), member)?,
         })))
     }))?;
     Ok(model)
-}
-
-/// The tensor of rank 0.
-fn broadcast<B: Backend>(
-    own: <B::Plain as BackendTypes>::Primitive,
-    x: &Raw<B>,
-) -> Result<<B::Plain as BackendTypes>::Primitive, Error> {
-    B::Reach::start(CollectiveOp::Broadcast { root: 0 }, own, &x.meta())?.wait()
 }
