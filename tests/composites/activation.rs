@@ -1,0 +1,1 @@
+//! Activations, losses and what training is made of.

@@ -1,0 +1,1 @@
+//! Windows, pools, grids and what samples images.
