@@ -22,6 +22,8 @@ pub use autodiff::{
 pub use backend::flex::{Flex, FlexDevice};
 #[cfg(feature = "ndarray")]
 pub use backend::ndarray::{NdArray, NdArrayDevice};
+#[cfg(feature = "tch")]
+pub use backend::tch::{LibTorch, LibTorchDevice};
 pub use backend::{
     Backend, Collective, Device, Local, LocalBackend, PlainBackend, Readable, Supports, Synced, Unproven,
     Unsynced,
@@ -51,6 +53,8 @@ pub mod prelude {
         NumericElement, ParamId, PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData,
         activation, linalg, loss, module, s,
     };
+    #[cfg(feature = "tch")]
+    pub use crate::{LibTorch, LibTorchDevice};
     #[cfg(feature = "ndarray")]
     pub use crate::{NdArray, NdArrayDevice};
 }

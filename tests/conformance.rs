@@ -29,6 +29,14 @@ fn ndarray() {
         .run();
 }
 
+#[cfg(feature = "tch")]
+#[test]
+fn tch() {
+    Suite::<keyway::LibTorch>::new(&Default::default(), |x| x)
+        .thoroughly()
+        .run();
+}
+
 #[test]
 fn autodiff_untracked() {
     Suite::<Autodiff<Flex>>::new(&Default::default(), |x| x).run();
@@ -389,12 +397,13 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
 
     /// Shapes, types, ops, layouts and values drawn at random, always the same ones.
     fn random_ops(&mut self) {
+        let device = self.device;
         let sizes = prop_oneof![1 => Just(0usize), 2 => Just(1), 8 => 2..6usize];
         let shape = prop::collection::vec(sizes, 0..=5)
             .prop_filter("small", |shape| shape.iter().product::<usize>() <= 400);
         let case = (
             shape,
-            prop::sample::select(DType::ALL),
+            prop::sample::select(B::dtypes(device).to_vec()),
             any::<prop::sample::Index>(),
             prop::sample::select(Layout::ALL),
             any::<[bool; 3]>(),
@@ -403,7 +412,8 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
         let case = case.prop_filter_map(
             "an op",
             |(shape, dtype, which, layout, [mixed, aliased, shared], seed)| {
-                let ops = ops(&shape.into(), dtype);
+                let mut ops = ops(&shape.into(), dtype);
+                ops.retain(|op| is_held::<B>(op, device));
                 let op = ops.get(which.index(ops.len().max(1)))?.clone();
                 Some(Case {
                     op,
@@ -421,7 +431,6 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
             ..Config::default()
         };
         let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-        let device = self.device;
         let prepare = self.prepare;
         if let Err(failure) = runner.run(&case, |case| match outcome(&case, device, prepare) {
             Some(wrong) => Err(TestCaseError::fail(wrong)),
@@ -432,15 +441,11 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
     }
 
     fn check(&mut self, case: &Case) {
-        let mut dtype = None;
-        let mut held = true;
-        case.op.visit(|x| {
-            dtype = dtype.or(Some(x.dtype()));
-            held &= B::dtypes(self.device).contains(&x.dtype());
-        });
-        if !held || op::infer(&case.op).is_ok_and(|meta| !B::dtypes(self.device).contains(&meta.dtype)) {
+        if !is_held::<B>(&case.op, self.device) {
             return;
         }
+        let mut dtype = None;
+        case.op.visit(|x| dtype = dtype.or(Some(x.dtype())));
         self.checks += 1;
         let name = leaf(&case.op);
         match outcome(case, self.device, self.prepare) {
@@ -465,6 +470,14 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
             B::name(self.device)
         );
     }
+}
+
+/// Whether a device holds the element types of an op's operands and of its result.
+fn is_held<B: Backend>(op: &Op<Operand>, device: &B::Device) -> bool {
+    let dtypes = B::dtypes(device);
+    let mut held = op::infer(op).map_or(true, |meta| dtypes.contains(&meta.dtype));
+    op.visit(|x| held &= dtypes.contains(&x.dtype()));
+    held
 }
 
 /// Of the cases of each op one, the `turn`th.

@@ -108,10 +108,21 @@ fn two_replicas_end_where_one_does() {
 #[cfg(feature = "ndarray")]
 #[test]
 fn ndarray_ends_where_flex_does() {
+    ends_where_flex_does("mesh:ndarray:2");
+}
+
+#[cfg(feature = "tch")]
+#[test]
+fn tch_ends_where_flex_does() {
+    ends_where_flex_does("mesh:tch:2");
+}
+
+#[cfg(any(feature = "ndarray", feature = "tch"))]
+fn ends_where_flex_does(device: &str) {
     let flex = records("flex", 3);
-    let ndarray = records("mesh:ndarray:2", 3);
-    assert!(bit_identical(&ndarray));
-    assert_close(&flex[0], &ndarray[0]);
+    let others = records(device, 3);
+    assert!(bit_identical(&others));
+    assert_close(&flex[0], &others[0]);
 }
 
 #[test]

@@ -41,6 +41,13 @@ fn other() -> DynDevice {
     "mesh:flex".parse().unwrap()
 }
 
+/// The backends of this build, by name.
+fn compiled_in() -> Vec<&'static str> {
+    let features = [("ndarray", cfg!(feature = "ndarray")), ("tch", cfg!(feature = "tch"))];
+    let enabled = features.into_iter().filter_map(|(name, enabled)| enabled.then_some(name));
+    ["flex"].into_iter().chain(enabled).collect()
+}
+
 mod guarantees {
     use super::*;
 
@@ -204,15 +211,22 @@ mod guarantees {
 
     #[test]
     fn row_19_backends_that_are_not_compiled_in() {
-        if cfg!(feature = "ndarray") {
-            assert_eq!(DynDevice::open("ndarray").unwrap()[0].to_string(), "ndarray");
-            return;
-        }
-        for text in ["ndarray", "mesh:ndarray:2", " NdArray "] {
-            assert_eq!(
-                super::text(DynDevice::open(text)),
-                "`ndarray` is not compiled in; enable keyway's feature `ndarray` (compiled in: `flex`, `mesh:flex:2`)"
-            );
+        let names = compiled_in().into_iter().map(|name| format!("`{name}`, `mesh:{name}:2`"));
+        let names = names.collect::<Vec<_>>().join(", ");
+        for (name, texts) in [
+            ("ndarray", ["ndarray", "mesh:ndarray:2", " NdArray "]),
+            ("tch", ["tch:cuda:0", "mesh:tch:cuda:0:2", " Tch "]),
+        ] {
+            if compiled_in().contains(&name) {
+                assert_eq!(DynDevice::open(name).unwrap()[0].to_string(), name);
+                continue;
+            }
+            for text in texts {
+                assert_eq!(
+                    super::text(DynDevice::open(text)),
+                    format!("`{name}` is not compiled in; enable keyway's feature `{name}` (compiled in: {names})")
+                );
+            }
         }
     }
 
@@ -352,12 +366,10 @@ mod devices {
     #[test]
     fn available_lists_what_is_compiled_in() {
         let texts: Vec<_> = DynDevice::available().into_iter().map(|each| each.text).collect();
-        let expected: &[&str] = if cfg!(feature = "ndarray") {
-            &["flex", "mesh:flex:2", "ndarray", "mesh:ndarray:2"]
-        } else {
-            &["flex", "mesh:flex:2"]
-        };
-        assert_eq!(texts, expected);
+        let expected = compiled_in().into_iter().flat_map(|name| [name.to_owned(), format!("mesh:{name}:2")]);
+        // A GPU is there or is not.
+        let texts: Vec<_> = texts.into_iter().filter(|text| !text.contains("cuda")).collect();
+        assert_eq!(texts, expected.collect::<Vec<_>>());
     }
 
     /// Case 4: a tensor made on a device says that device, and every backend computes.

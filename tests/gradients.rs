@@ -588,6 +588,12 @@ fn finite_differences_on_ndarray() {
     check_all::<keyway::NdArray>(&Default::default());
 }
 
+#[cfg(feature = "tch")]
+#[test]
+fn finite_differences_on_tch() {
+    check_all::<keyway::LibTorch>(&Default::default());
+}
+
 /// Numbers the ops of the families that have no `ALL`. A new op does not compile without a number, and
 /// [`every_op_is_checked`] fails without a case.
 fn number_of(op: &Op<usize>) -> Option<(&'static str, usize, usize)> {

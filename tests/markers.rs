@@ -70,6 +70,15 @@ markers! {
     Autodiff<Mesh<NdArray>>:                     Collective no    yes      yes        no    yes;
 }
 
+#[cfg(feature = "tch")]
+#[rustfmt::skip]
+markers! {
+    LibTorch:                                    Local      yes   no       no         yes   yes;
+    Mesh<LibTorch>:                              Collective yes   no       yes        no    yes;
+    Autodiff<LibTorch>:                          Local      no    yes      no         no    yes;
+    Autodiff<Mesh<LibTorch>>:                    Collective no    yes      yes        no    yes;
+}
+
 // What looks like a backend and is none.
 assert_not_impl_any!(Mesh<Mesh<Flex>>: Backend);
 assert_not_impl_any!(Mesh<Autodiff<Flex>>: Backend);
@@ -120,6 +129,15 @@ elements! {
     Autodiff<Mesh<NdArray>>:               yes yes yes yes  yes yes yes yes yes yes yes yes yes;
 }
 
+#[cfg(feature = "tch")]
+#[rustfmt::skip]
+elements! {
+    LibTorch:                              yes yes yes yes  yes yes yes yes no  no  no  yes yes;
+    Mesh<LibTorch>:                        yes yes yes yes  yes yes yes yes no  no  no  yes yes;
+    Autodiff<LibTorch>:                    yes yes yes yes  yes yes yes yes no  no  no  yes yes;
+    Autodiff<Mesh<LibTorch>>:              yes yes yes yes  yes yes yes yes no  no  no  yes yes;
+}
+
 macro_rules! kinds {
     ($($E:ty: $numeric:ident $float:ident $int:ident $bit:ident;)*) => { $(
         assert_impl_all!($E: Element);
@@ -152,6 +170,8 @@ kinds! {
 assert_impl_all!(InProcess: Transport, Carries<Flex>);
 #[cfg(feature = "ndarray")]
 assert_impl_all!(InProcess: Carries<NdArray>);
+#[cfg(feature = "tch")]
+assert_impl_all!(InProcess: Carries<LibTorch>);
 assert_not_impl_any!(InProcess: Carries<Autodiff<Flex>>, Carries<Autodiff<Mesh<Flex>>>);
 assert_not_impl_any!(FlexDevice: Transport, Carries<Flex>);
 
@@ -223,6 +243,11 @@ threads! {
 #[cfg(feature = "ndarray")]
 threads! {
     yes yes: NdArray, NdArrayDevice, backend::ndarray::NdArrayTensor;
+}
+
+#[cfg(feature = "tch")]
+threads! {
+    yes yes: LibTorch, LibTorchDevice, backend::tch::LibTorchTensor, Op<backend::tch::LibTorchTensor>;
 }
 
 // Markers, decorators and the types of a tensor add nothing to it.

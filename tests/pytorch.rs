@@ -25,6 +25,12 @@ fn ndarray() {
     check::<NdArray>(&Default::default());
 }
 
+#[cfg(feature = "tch")]
+#[test]
+fn tch() {
+    check::<LibTorch>(&Default::default());
+}
+
 #[test]
 fn dynamic() {
     for found in DynDevice::available() {

@@ -50,6 +50,8 @@ routes! {
     dyn_custom: Flex, Default::default() => Dyn, DynDevice::custom::<Flex>(Default::default());
     #[cfg(feature = "ndarray")]
     dyn_ndarray: keyway::NdArray, Default::default() => Dyn, DynDevice::NdArray(Default::default());
+    #[cfg(feature = "tch")]
+    dyn_tch: keyway::LibTorch, Default::default() => Dyn, DynDevice::LibTorch(Default::default());
     custom: Flex, Default::default() => Custom, CustomDevice::new::<Flex>(Default::default());
     lazy: Flex, Default::default() => Deferred, Default::default();
 }

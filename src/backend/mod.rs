@@ -10,10 +10,14 @@ use crate::op::{CreateOp, HasMeta, Meta, Op};
 
 pub(crate) mod extremes;
 pub mod flex;
+#[cfg(feature = "tch")]
+mod host;
 mod memory;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod reach;
+#[cfg(feature = "tch")]
+pub mod tch;
 
 pub(crate) use reach::not_collective;
 pub use reach::{Collective, DynBackend, InGroup, Local, Reach, SyncState, Synced, Unproven, Unsynced};

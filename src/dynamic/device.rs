@@ -26,8 +26,8 @@ pub struct Available {
 }
 
 impl DynDevice {
-    /// Opens what a text names, and gives a device for each member, by rank: `flex` and `ndarray` have one,
-    /// `mesh:flex:2` is a group of two. The random streams start at seed 0, and no other handle shares them.
+    /// Opens what a text names, and gives a device for each member, by rank: `flex`, `ndarray`, `tch` and `tch:cuda:0` have
+    /// one, `mesh:flex:2` is a group of two. The random streams start at seed 0, and no other handle shares them.
     ///
     /// ```
     /// use keyway::DynDevice;
@@ -51,19 +51,27 @@ impl DynDevice {
     pub fn open_with(text: &str, options: &GroupOptions) -> Result<Vec<DynDevice>, Error> {
         let name = text.trim().to_ascii_lowercase();
         let Some(group) = name.strip_prefix("mesh:") else {
-            return Ok(vec![(opener(text, &name)?.device)()]);
+            let (name, place) = name.split_once(':').unwrap_or((&name, ""));
+            let device = (opener(text, name)?.device)(place).unwrap_or_else(|| Err(unknown(text)));
+            return Ok(vec![device?]);
         };
-        let (name, size) = group.split_once(':').unwrap_or((group, "1"));
+        let (name, rest) = group.split_once(':').unwrap_or((group, "1"));
         let opener = opener(text, name)?;
+        let (first, size) = rest
+            .rsplit_once(':')
+            .and_then(|(place, size)| Some(((opener.device)(place)?, size)))
+            .or_else(|| Some(((opener.device)("")?, rest)))
+            .ok_or_else(|| unknown(text))?;
+        let first = first?;
         let size = match size.parse() {
             Ok(size @ 1..=MOST_MEMBERS) => size,
             _ => {
                 let message =
-                    format!("`{size}` is no size of a group; `mesh:{name}:2` opens one of two members");
+                    format!("`{size}` is no size of a group; `mesh:{first}:2` opens one of two members");
                 return Err(no_device(text, message));
             }
         };
-        (opener.mesh)(&vec![(opener.device)(); size], options)
+        (opener.mesh)(&vec![first; size], options)
     }
 
     /// Opens what the environment variable `KEYWAY_DEVICE` names, or `flex` where it is not set.
@@ -90,9 +98,10 @@ impl DynDevice {
             return Err(Error::argument("mesh", "a group has at least one member"));
         };
         let text = first.to_string();
+        let name = text.split(':').next();
         match ROWS
             .iter()
-            .find(|row| row.name == text)
+            .find(|row| Some(row.name) == name)
             .and_then(|row| row.opener)
         {
             Some(opener) => (opener.mesh)(devices, options),
@@ -110,13 +119,16 @@ impl DynDevice {
 
     /// Everything that [`DynDevice::open`] opens.
     pub fn available() -> Vec<Available> {
-        let opened = ROWS.iter().filter_map(|row| Some((row.name, row.opener?)));
-        let each = opened.flat_map(|(name, opener)| {
-            let dtypes = (opener.device)().dtypes().to_vec();
-            [(name.to_owned(), false), (format!("mesh:{name}:2"), true)].map(|(text, collective)| Available {
+        let opened = ROWS.iter().filter_map(|row| row.opener);
+        let devices = opened.flat_map(|opener| {
+            let places = [String::new()].into_iter().chain((opener.places)());
+            places.filter_map(move |place| (opener.device)(&place)?.ok())
+        });
+        let each = devices.flat_map(|device| {
+            [(format!("{device}"), false), (format!("mesh:{device}:2"), true)].map(|(text, collective)| Available {
                 text,
                 collective,
-                dtypes: dtypes.clone(),
+                dtypes: device.dtypes().to_vec(),
             })
         });
         each.collect()
@@ -171,16 +183,20 @@ const MOST_MEMBERS: usize = 1024;
 
 fn opener(text: &str, name: &str) -> Result<Opener, Error> {
     let Some(row) = ROWS.iter().find(|row| row.name == name) else {
-        let absent = ROWS.iter().filter(|row| row.opener.is_none());
-        let absent = absent.map(|row| format!("; feature `{}` adds `{}`", row.feature, row.name));
-        let message = format!("expected {}{}", compiled_in(), absent.collect::<String>());
-        return Err(no_device(text, message));
+        return Err(unknown(text));
     };
     row.opener.ok_or_else(|| Error::NotCompiledIn {
         backend: row.name.into(),
         feature: row.feature.into(),
         compiled_in: compiled_in(),
     })
+}
+
+/// The error of a text that names nothing.
+fn unknown(text: &str) -> Error {
+    let absent = ROWS.iter().filter(|row| row.opener.is_none());
+    let absent = absent.map(|row| format!("; feature `{}` adds `{}`", row.feature, row.name));
+    no_device(text, format!("expected {}{}", compiled_in(), absent.collect::<String>()))
 }
 
 /// What can be opened.

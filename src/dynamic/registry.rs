@@ -3,7 +3,12 @@
 use std::fmt;
 
 use super::{Arm, Custom};
-use crate::backend::{Backend, BackendTypes, LocalBackend};
+use crate::backend::flex::FlexDevice;
+#[cfg(feature = "ndarray")]
+use crate::backend::ndarray::NdArrayDevice;
+#[cfg(feature = "tch")]
+use crate::backend::tch::LibTorchDevice;
+use crate::backend::{Backend, BackendTypes, Device, LocalBackend};
 use crate::collective::{GroupOptions, Mesh, MeshDevice};
 use crate::error::Error;
 
@@ -18,9 +23,66 @@ pub(super) struct Row {
 
 #[derive(Clone, Copy)]
 pub(super) struct Opener {
-    pub(super) device: fn() -> DynDevice,
+    /// The device in a place, if the backend's places are named like this.
+    pub(super) device: fn(&str) -> Option<Result<DynDevice, Error>>,
+    /// The places beside the usual one that there are on this machine.
+    pub(super) places: fn() -> Vec<String>,
     /// Joins devices of this backend into a group; the odd one out comes back with its rank.
     pub(super) mesh: fn(&[DynDevice], &GroupOptions) -> Result<Vec<DynDevice>, Error>,
+}
+
+/// A device by its place, which stands after the backend's name in the text that opens it. The usual place has an empty
+/// text, and most backends have no other.
+trait Placed: Device {
+    /// The device in a place, with a random stream of its own: what one part of a program draws is not what another leaves.
+    fn at(place: &str) -> Option<Result<Self, Error>>;
+
+    fn place(&self) -> String {
+        String::new()
+    }
+
+    fn places() -> Vec<String> {
+        vec![]
+    }
+}
+
+impl Placed for FlexDevice {
+    fn at(place: &str) -> Option<Result<Self, Error>> {
+        place.is_empty().then(|| Ok(Self::new(0)))
+    }
+}
+
+#[cfg(feature = "ndarray")]
+impl Placed for NdArrayDevice {
+    fn at(place: &str) -> Option<Result<Self, Error>> {
+        place.is_empty().then(|| Ok(Self::new(0)))
+    }
+}
+
+#[cfg(feature = "tch")]
+impl Placed for LibTorchDevice {
+    fn at(place: &str) -> Option<Result<Self, Error>> {
+        if place.is_empty() {
+            return Some(Ok(Self::new(0)));
+        }
+        let index = place.strip_prefix("cuda:")?.parse().ok()?;
+        Some(Self::cuda(index))
+    }
+    fn place(&self) -> String {
+        self.index().map_or_else(String::new, |index| format!("cuda:{index}"))
+    }
+    fn places() -> Vec<String> {
+        let found = (0..).map_while(|index| Self::cuda(index).ok());
+        found.map(|device| device.place()).collect()
+    }
+}
+
+/// The text of a place, after the name of its backend.
+fn after_name(device: &impl Placed) -> String {
+    match device.place() {
+        place if place.is_empty() => place,
+        place => format!(":{place}"),
+    }
 }
 
 /// Makes of the table: the backend `Dyn` with its device and its tensor; the names of devices; and a macro per row by
@@ -56,8 +118,11 @@ macro_rules! registry {
                 name: $name,
                 feature: concat!($($feature)?),
                 opener: Some(Opener {
-                    // A random stream of its own: what one part of a program draws is not what another leaves.
-                    device: || DynDevice::$Arm(<<crate::$Backend as BackendTypes>::Device>::new(0)),
+                    device: |place| {
+                        let device = <<crate::$Backend as BackendTypes>::Device>::at(place)?;
+                        Some(device.map(DynDevice::$Arm))
+                    },
+                    places: <<crate::$Backend as BackendTypes>::Device>::places,
                     mesh: mesh::<crate::$Backend>,
                 }),
             },
@@ -73,9 +138,11 @@ macro_rules! registry {
                 match self {
                     $(
                         $(#[cfg(feature = $feature)])?
-                        DynDevice::$Arm(_) => f.write_str($name),
+                        DynDevice::$Arm(device) => write!(f, concat!($name, "{}"), after_name(device)),
                         $(#[cfg(feature = $feature)])?
-                        DynDevice::$Mesh(device) => write!(f, concat!("mesh:", $name, ":{}"), device.size()),
+                        DynDevice::$Mesh(device) => {
+                            write!(f, concat!("mesh:", $name, "{}:{}"), after_name(device.inner()), device.size())
+                        }
                     )+
                     DynDevice::Custom(device) => write!(f, "custom:{}", Custom::name(device)),
                 }
@@ -128,7 +195,8 @@ macro_rules! registry {
 registry! {
     ($)
     __keyway_flex then __keyway_ndarray: "flex", Flex as Flex, MeshFlex;
-    __keyway_ndarray then __keyway_end: "ndarray", NdArray as NdArray, MeshNdArray, feature "ndarray";
+    __keyway_ndarray then __keyway_tch: "ndarray", NdArray as NdArray, MeshNdArray, feature "ndarray";
+    __keyway_tch then __keyway_end: "tch", LibTorch as LibTorch, MeshLibTorch, feature "tch";
 }
 
 /// The end of the rows: what has no arm of its own stays a `Dyn`, or is in no group.

@@ -1,0 +1,89 @@
+//! Fused ops, by libtorch's kernels where they mean the same.
+
+use tch::{Reduction, Tensor};
+
+use super::LibTorch;
+use super::elementwise::made;
+use super::failure::{Failure, Outcome};
+use super::index::places;
+use super::storage::{LibTorchTensor, kind};
+use crate::op::{FusedOp, HasMeta, Meta, lower};
+
+/// An op whose result has at least one element.
+pub(super) fn fused(op: FusedOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorchTensor> {
+    match op {
+        FusedOp::Softmax { x, axis } => made(x.tensor().f_softmax(axis as i64, None)?, &x, meta),
+        FusedOp::LogSoftmax { x, axis } => made(x.tensor().f_log_softmax(axis as i64, None)?, &x, meta),
+        FusedOp::Gelu { x, tanh } => {
+            made(x.tensor().f_gelu(if tanh { "tanh" } else { "none" })?, &x, meta)
+        }
+        FusedOp::Silu { x } => made(x.tensor().f_silu()?, &x, meta),
+        FusedOp::LayerNorm { x, weight, bias, eps } => {
+            let width = x.tensor().size()[x.shape().rank() - 1];
+            let [weight, bias] = [&weight, &bias].map(|p| p.as_ref().map(LibTorchTensor::tensor));
+            made(x.tensor().f_layer_norm([width], weight, bias, eps, true)?, &x, meta)
+        }
+        FusedOp::Attention {
+            q,
+            k,
+            v,
+            mask,
+            bias,
+            causal,
+            scale,
+        } if is_native([&q, &k, &v]) => {
+            let hidden = hidden(&q, &k, mask.as_ref(), bias.as_ref(), causal)?;
+            let [qt, kt, vt] = [&q, &k, &v].map(LibTorchTensor::tensor);
+            let y = Tensor::f_scaled_dot_product_attention(qt, kt, vt, hidden, 0.0, false, scale, false)?;
+            made(y, &q, meta)
+        }
+        FusedOp::CrossEntropy { logits, targets } => {
+            let targets = places("gather", &targets, 1, logits.shape()[1])?;
+            let none = None::<&Tensor>;
+            // An ignored class is one that is none.
+            let ignored = -1;
+            let t = logits.tensor();
+            made(t.f_cross_entropy_loss(&targets, none, Reduction::None, ignored, 0.0)?, &logits, meta)
+        }
+        op @ FusedOp::Attention { .. } => lower::fused::<LibTorch>(op).map_err(Failure::Ours),
+    }
+}
+
+/// Whether libtorch takes the operands of attention: those of one batch, with something to sum over.
+fn is_native([q, k, v]: [&LibTorchTensor; 3]) -> bool {
+    let rank = q.shape().rank();
+    let batch = |x: &LibTorchTensor| x.shape()[..rank - 2].to_vec();
+    !(q.is_empty() || k.is_empty() || v.is_empty()) && batch(q) == batch(k) && batch(q) == batch(v)
+}
+
+/// What is added to the scores, -∞ where they are hidden.
+fn hidden(
+    q: &LibTorchTensor,
+    k: &LibTorchTensor,
+    mask: Option<&LibTorchTensor>,
+    bias: Option<&LibTorchTensor>,
+    causal: bool,
+) -> Outcome<Option<Tensor>> {
+    let rank = q.shape().rank();
+    let (m, n) = (q.shape()[rank - 2] as i64, k.shape()[rank - 2] as i64);
+    let options = (kind(q.dtype())?, q.device().place());
+    let mut hidden = bias.map(|bias| bias.tensor().f_alias()).transpose()?;
+    let mut hide = |places: &Tensor| -> Outcome<()> {
+        let scores = match &hidden {
+            Some(scores) => scores.f_alias()?,
+            None => Tensor::f_zeros([1, 1], options)?,
+        };
+        let nothing = Tensor::f_full(&[] as &[i64], f64::NEG_INFINITY, options)?;
+        hidden = Some(nothing.f_where_self(places, &scores)?);
+        Ok(())
+    };
+    if let Some(mask) = mask {
+        hide(mask.tensor())?;
+    }
+    if causal {
+        // Key j is hidden from query i if j > i + n - m.
+        let all = Tensor::f_full([m, n], 1, (tch::Kind::Bool, options.1))?;
+        hide(&all.f_triu(n - m + 1)?)?;
+    }
+    Ok(hidden)
+}

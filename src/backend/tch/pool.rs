@@ -1,0 +1,186 @@
+//! Pooling: libtorch's own for up to three spatial axes where it takes the padding, and views of windows for the rest.
+
+use smallvec::SmallVec;
+use tch::{Kind, Tensor};
+
+use super::elementwise::{is_any, made};
+use super::failure::Outcome;
+use super::storage::{LibTorchTensor, kind, sizes};
+use super::window::{Windows, cut, pad, unfold, windows};
+use crate::op::{Meta, PoolOp};
+
+/// A pool over windows that are moderate, with at least one element in the result.
+pub(super) fn pool(op: &PoolOp, x: &LibTorchTensor, shape: &Windows, meta: &Meta) -> Outcome<LibTorchTensor> {
+    let result = match op {
+        PoolOp::MaxIndices(_) => max_indices(x.tensor(), shape)?,
+        PoolOp::Avg(options) => {
+            let wide = x.tensor().f_totype(kind(meta.dtype.widened())?)?;
+            avg(&wide, shape, options.count_include_pad)?.f_totype(kind(meta.dtype)?)?
+        }
+        PoolOp::AvgGrad(options, _) => {
+            let wide = x.tensor().f_totype(kind(meta.dtype.widened())?)?;
+            let grad = if x.is_empty() {
+                Tensor::f_zeros(&sizes(&meta.shape)[..], (wide.f_kind()?, x.device().place()))?
+            } else {
+                avg_grad(&wide, shape, options.count_include_pad, meta)?
+            };
+            grad.f_totype(kind(meta.dtype)?)?
+        }
+    };
+    made(result, x, meta)
+}
+
+fn max_indices(x: &Tensor, shape: &Windows) -> Outcome<Tensor> {
+    if let Some(native) = Native::of(shape) {
+        let x = native.wrapped(x)?;
+        let Native {
+            kernel,
+            stride,
+            padding,
+            dilation,
+            ..
+        } = &native;
+        let (kernel, stride) = (&kernel[..], &stride[..]);
+        let (values, indices) = match kernel.len() {
+            2 => x.f_max_pool2d_with_indices(kernel, stride, &padding[..], &dilation[..], false)?,
+            _ => x.f_max_pool3d_with_indices(kernel, stride, &padding[..], &dilation[..], false)?,
+        };
+        // Of several NaNs it takes the last.
+        if !is_any(&values.f_isnan()?)? {
+            return Ok(native.unwrapped(&indices)?.f_totype(Kind::Int)?);
+        }
+    }
+    max_indices_of_windows(x, shape)
+}
+
+/// The first element of each window that is its greatest, or NaN if any is, and no padding.
+fn max_indices_of_windows(x: &Tensor, shape: &Windows) -> Outcome<Tensor> {
+    let axes = shape.axes();
+    let elements: Vec<i64> = (0..axes).map(|axis| -1 - axis as i64).collect();
+    let values = windows(&pad(x, shape, f64::NEG_INFINITY)?, shape)?;
+    let greatest = values.f_amax(&elements[..], true)?;
+    let is_greatest = values.f_eq_tensor(&greatest)?.f_logical_or(&values.f_isnan()?)?;
+    // The place of each element in the input; none of the padding.
+    let plane: i64 = shape.input.iter().product();
+    let places = Tensor::f_arange(plane, (Kind::Int64, x.device()))?;
+    let mut plane_shape: SmallVec<[i64; 6]> = SmallVec::from_slice(&[1, 1]);
+    plane_shape.extend_from_slice(&shape.input);
+    // 0 is padding: what is there is counted from the end.
+    let from_end = places.f_neg()?.f_add_scalar(plane)?.f_reshape(&plane_shape[..])?;
+    let from_end = windows(&pad(&from_end, shape, 0.0)?, shape)?;
+    let best = from_end.f_mul(&is_greatest)?.f_amax(&elements[..], false)?;
+    Ok(best.f_neg()?.f_add_scalar(plane)?.f_totype(Kind::Int)?)
+}
+
+fn avg(x: &Tensor, shape: &Windows, count_include_pad: bool) -> Outcome<Tensor> {
+    if let Some(native) = Native::of(shape).filter(Native::is_dense) {
+        let x = native.wrapped(x)?;
+        let (kernel, stride, padding) = (&native.kernel[..], &native.stride[..], &native.padding[..]);
+        let y = match kernel.len() {
+            2 => x.f_avg_pool2d(kernel, stride, padding, false, count_include_pad, None)?,
+            _ => x.f_avg_pool3d(kernel, stride, padding, false, count_include_pad, None)?,
+        };
+        return native.unwrapped(&y);
+    }
+    // The sum over a window is one along each axis after another.
+    let mut sums = pad(x, shape, 0.0)?;
+    for axis in 0..shape.axes() {
+        sums = unfold(&sums, axis, shape)?.f_sum_dim_intlist(-1, false, None)?;
+    }
+    Ok(sums.f_div(&counts(shape, count_include_pad, x)?)?)
+}
+
+fn avg_grad(grad: &Tensor, shape: &Windows, count_include_pad: bool, meta: &Meta) -> Outcome<Tensor> {
+    if let Some(native) = Native::of(shape).filter(Native::is_dense) {
+        let grad = native.wrapped(grad)?;
+        // Only its shape counts.
+        let x = Tensor::f_zeros([1], (grad.f_kind()?, grad.device()))?.f_expand(&sizes(&meta.shape)[..], false)?;
+        let x = native.wrapped(&x)?;
+        let (kernel, stride, padding) = (&native.kernel[..], &native.stride[..], &native.padding[..]);
+        let y = match kernel.len() {
+            2 => x.f_avg_pool2d_backward(&grad, kernel, stride, padding, false, count_include_pad, None)?,
+            _ => x.f_avg_pool3d_backward(&grad, kernel, stride, padding, false, count_include_pad, None)?,
+        };
+        return native.unwrapped(&y);
+    }
+    let mut shares = grad.f_div(&counts(shape, count_include_pad, grad)?)?;
+    for axis in 0..shape.axes() {
+        let (dim, span) = (axis as i64 + 2, shape.span(axis));
+        // Every window's share at each of its elements, and 0 between them.
+        let mut each = shares.size();
+        each.push(span);
+        let windows = Tensor::f_zeros(&each[..], (grad.f_kind()?, grad.device()))?;
+        windows
+            .f_slice(-1, 0, span, shape.dilation[axis])?
+            .f_copy_(&shares.f_unsqueeze(-1)?)?;
+        let mut padded = shares.size();
+        padded[axis + 2] = shape.input[axis] + shape.before[axis] + shape.after[axis].max(0);
+        shares = Tensor::f_unfold_backward(&windows, &padded[..], dim, span, shape.stride[axis])?;
+    }
+    let tail: SmallVec<_> = shape.after.iter().map(|&n| n.max(0)).collect();
+    cut(&shares, &shape.before, &tail)
+}
+
+/// How many elements each window counts, as a tensor of the result's rank.
+fn counts(shape: &Windows, count_include_pad: bool, like: &Tensor) -> Outcome<Tensor> {
+    let options = (like.f_kind()?, like.device());
+    let mut counts = Tensor::f_full(vec![1; shape.axes() + 2], 1.0, options)?;
+    for axis in 0..shape.axes() {
+        let count = |window: i64| {
+            let first = window * shape.stride[axis] - shape.before[axis];
+            let inside = |&k: &i64| (0..shape.input[axis]).contains(&(first + k * shape.dilation[axis]));
+            (0..shape.kernel[axis]).filter(|k| count_include_pad || inside(k)).count() as f64
+        };
+        let line: Vec<f64> = (0..shape.output[axis]).map(count).collect();
+        let mut along = vec![1; shape.axes() + 2];
+        along[axis + 2] = shape.output[axis];
+        let line = Tensor::f_from_slice(&line)?.f_reshape(&along[..])?;
+        counts = counts.f_mul(&line.f_to(like.device())?.f_totype(options.0)?)?;
+    }
+    Ok(counts)
+}
+
+/// Windows as libtorch's own pools take them, over two or three axes.
+struct Native {
+    kernel: SmallVec<[i64; 3]>,
+    stride: SmallVec<[i64; 3]>,
+    padding: SmallVec<[i64; 3]>,
+    dilation: SmallVec<[i64; 3]>,
+    /// Whether the first axis is not the tensor's.
+    wraps: bool,
+}
+
+impl Native {
+    /// Where the padding is the same on both sides, and at most half of a window.
+    fn of(shape: &Windows) -> Option<Self> {
+        let axes = shape.axes();
+        let fits = |axis: usize| 2 * shape.before[axis] <= shape.kernel[axis];
+        if axes > 3 || !shape.is_symmetric() || !(0..axes).all(fits) {
+            return None;
+        }
+        let wraps = axes == 1;
+        let line = |line: &[i64], first: i64| {
+            wraps.then_some(first).into_iter().chain(line.iter().copied()).collect()
+        };
+        Some(Native {
+            kernel: line(&shape.kernel, 1),
+            stride: line(&shape.stride, 1),
+            padding: line(&shape.before, 0),
+            dilation: line(&shape.dilation, 1),
+            wraps,
+        })
+    }
+
+    /// Whether the elements of a window lie side by side.
+    fn is_dense(&self) -> bool {
+        self.dilation.iter().all(|&n| n == 1)
+    }
+
+    fn wrapped(&self, x: &Tensor) -> Outcome<Tensor> {
+        Ok(if self.wraps { x.f_unsqueeze(2)? } else { x.f_alias()? })
+    }
+
+    fn unwrapped(&self, y: &Tensor) -> Outcome<Tensor> {
+        Ok(if self.wraps { y.f_squeeze_dim(2)? } else { y.f_alias()? })
+    }
+}

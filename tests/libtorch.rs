@@ -1,0 +1,175 @@
+//! What is `LibTorch`'s alone; what it has in common with the others, their tests hold it to.
+#![cfg(feature = "tch")]
+
+use std::fs;
+use std::thread;
+
+use keyway::backend::BackendTypes;
+use keyway::collective::MeshDevice;
+use keyway::op::{MoveOp, Op, UnaryOp};
+use keyway::prelude::*;
+use keyway::raw::Raw;
+use keyway::{DType, DynDevice};
+
+type Values = <LibTorch as BackendTypes>::Primitive;
+
+fn line(values: &[f32]) -> Tensor<LibTorch, 1> {
+    let data = TensorData::new(values.to_vec(), [values.len()]).unwrap();
+    Tensor::try_from_data(data, &LibTorchDevice::default()).unwrap()
+}
+
+/// Where the elements of a tensor lie, as far as it can be seen from here: what is reused has one address.
+fn read(x: &Tensor<LibTorch, 1>) -> Vec<f32> {
+    x.clone().into_vec().unwrap()
+}
+
+/// What nobody else holds may be written to; what a view, its tensor or another thread holds, must not.
+#[test]
+fn writing_in_place_is_not_seen_elsewhere() {
+    let x = line(&[1.0, 2.0, 3.0]);
+    let view = x.clone().slice([1..3]);
+    assert_eq!(read(&view.clone().exp().log().round()), [2.0, 3.0]);
+    assert_eq!((read(&x), read(&view)), (vec![1.0, 2.0, 3.0], vec![2.0, 3.0]));
+    // The last holder of a part writes to it; the whole is gone.
+    drop(x);
+    assert_eq!(read(&(view + 1.0)), [3.0, 4.0]);
+    // A view of a view.
+    let x = line(&[1.0, 2.0, 3.0, 4.0]);
+    let part = x.clone().slice([0..3]).slice([1..3]);
+    let negated = part.neg();
+    assert_eq!((read(&x), read(&negated)), (vec![1.0, 2.0, 3.0, 4.0], vec![-2.0, -3.0]));
+    // All elements of a stretched one are one element.
+    let stretched = line(&[1.0]).expand([3]);
+    assert_eq!(read(&(stretched + line(&[1.0, 2.0, 3.0]))), [2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn two_threads_read_one_tensor() {
+    let x = Tensor::<LibTorch, 2>::random([64, 64], Distribution::Default, &LibTorchDevice::new(7));
+    let expected = x.clone().matmul(x.clone()).sum().into_scalar().unwrap();
+    thread::scope(|scope| {
+        let work = || {
+            for _ in 0..200 {
+                let view = x.clone().transpose().transpose();
+                assert_eq!(view.clone().matmul(view).sum().into_scalar().unwrap(), expected);
+                let _ = x.clone() * 2.0 + x.clone().exp();
+            }
+        };
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    });
+}
+
+#[test]
+fn members_of_a_group_agree() -> Result<(), Error> {
+    let devices = Mesh::<LibTorch>::open(2)?;
+    let sums = thread::scope(|scope| {
+        let member = |device: MeshDevice<LibTorch>| {
+            let x = Tensor::<Mesh<LibTorch>, 1>::try_from_data(
+                TensorData::new(vec![1.0f32 + device.rank() as f32, 5.0], [2])?,
+                &device,
+            )?;
+            x.all_reduce(ReduceKind::Sum)?.into_vec()
+        };
+        let threads = devices.into_iter().map(|device| scope.spawn(move || member(device)));
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Result<Vec<_>, Error>>()
+    })?;
+    assert_eq!(sums, [[3.0, 10.0], [3.0, 10.0]]);
+    Ok(())
+}
+
+/// The engine's own failures are one line, with the op, and no trace.
+#[test]
+fn failures_are_one_line() {
+    // `op::run` would refuse it.
+    let x: Values = line(&[1.0, 2.0]).into_raw().into_primitive();
+    let meta = keyway::op::Meta {
+        shape: [3].into(),
+        dtype: DType::F32,
+    };
+    let error = LibTorch::execute(Op::Move(MoveOp::Reshape([3].into()), x), &meta).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "reshape on `LibTorch`: shape '[3]' is invalid for input of size 2"
+    );
+}
+
+#[test]
+fn unsigned_types_are_not_held() {
+    let device: DynDevice = "tch".parse().unwrap();
+    let error = keyway::DynTensor::ones([1], DType::U32, &device).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`LibTorch` does not hold u32 elements; it holds f64 f32 f16 bf16 i64 i32 i16 i8 u8 bool"
+    );
+    // Nor by an op that was not asked for by its method.
+    let cast = Raw::<LibTorch>::run(Op::Cast(DType::U16, line(&[1.0]).into_raw()));
+    assert!(matches!(cast, Err(Error::Unsupported { got: DType::U16, .. })));
+}
+
+#[test]
+fn a_gpu_is_there_or_an_error() {
+    match DynDevice::open("tch:cuda:0") {
+        Ok(devices) => {
+            assert_eq!(devices[0].to_string(), "tch:cuda:0");
+            assert_ne!(devices[0], "tch".parse().unwrap());
+            let x = keyway::DynTensor::ones([2], DType::F32, &devices[0]).unwrap();
+            assert_eq!(x.clone().exp().unwrap().device(), devices[0]);
+            let moved = x.to_device(&"tch".parse().unwrap()).unwrap();
+            assert_eq!(moved.into_vec::<f32>().unwrap(), [1.0, 1.0]);
+        }
+        Err(error) => assert_eq!(
+            error.to_string(),
+            "no device `tch:cuda:0`: libtorch finds 0 GPUs; it takes a build of libtorch with CUDA, and a driver for the GPU"
+        ),
+    }
+    assert!(DynDevice::open("tch:cuda:4096").is_err());
+    for wrong in ["tch:cuda", "tch:cuda:", "tch:cuda:x", "tch:cpu:0", "tch:0"] {
+        let error = DynDevice::open(wrong).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("no device `{wrong}`: expected `flex`")), "{error}");
+    }
+    assert!(DynDevice::open("mesh:tch:cuda:4096:2").is_err());
+}
+
+/// Every step makes tensors, views, a graph and gradients, and lets them go.
+#[test]
+fn ten_thousand_steps_take_no_memory() {
+    type B = Autodiff<LibTorch>;
+    let device = LibTorchDevice::new(3);
+    let random = |shape: [usize; 2]| Tensor::<B, 2>::random(shape, Distribution::Default, &device);
+    let (x, target) = (random([16, 8]), random([16, 4]));
+    let (mut w, mut v) = (random([8, 32]), random([32, 4]));
+    let mut step = || {
+        let (a, b) = (w.clone().require_grad(), v.clone().require_grad());
+        let hidden = x.clone().matmul(a.clone()).tanh().transpose().transpose();
+        let loss = (hidden.matmul(b.clone()) - target.clone()).powi(2).mean();
+        let gradients = loss.backward();
+        let sgd = |p: &Tensor<B, 2>| {
+            let grad = p.grad(&gradients).expect("the loss depends on it");
+            Tensor::from_inner(p.clone().inner() - grad * 0.01)
+        };
+        (w, v) = (sgd(&a), sgd(&b));
+    };
+    (0..1000).for_each(|_| step());
+    let before = resident();
+    (0..10_000).for_each(|_| step());
+    let grown = resident().saturating_sub(before);
+    // A leak of the smallest tensor of a step, 128 bytes and what libtorch keeps beside it, would be 4 MiB.
+    assert!(grown < 2 << 10, "{grown} KiB more after 10,000 steps");
+}
+
+/// The memory of this process, in KiB.
+fn resident() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("this is Linux");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the kernel says it");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+/// An op that makes something else of a tensor keeps nothing of libtorch's own gradients.
+#[test]
+fn the_engine_records_nothing() {
+    let x = line(&[1.0]).into_raw();
+    let y = (0..3).try_fold(x, |x, _| Raw::run(Op::Unary(UnaryOp::Exp, x))).unwrap();
+    assert_eq!(y.shape()[..], [1]);
+}
