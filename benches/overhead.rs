@@ -1,5 +1,6 @@
 //! What the types cost: a typed call beside the backend's kernel, a call on a run-time backend and a tracked one beside
-//! it. Best of fifteen rounds in which every contender has its turn; nanoseconds. `cargo bench --bench overhead`
+//! it; with the feature `tch`, also a typed call beside one of the engine's own. Best of fifteen rounds in which every
+//! contender has its turn; nanoseconds. `cargo bench --bench overhead`
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -29,7 +30,8 @@ fn main() {
         Flex::execute(Op::Binary(BinaryOp::Add, Arg::Tensor(x), Arg::Tensor(y)), &meta).expect("add")
     };
     let exp = |x: Value| Flex::execute(Op::Unary(UnaryOp::Exp, x), &meta).expect("exp");
-    let contenders: [Contender; 10] = [
+    #[allow(unused_mut)]
+    let mut contenders: Vec<Contender> = vec![
         (
             "add: allocate and loop",
             Box::new(|| {
@@ -96,7 +98,9 @@ fn main() {
             }),
         ),
     ];
-    let mut best = [f64::INFINITY; 10];
+    #[cfg(feature = "tch")]
+    contenders.extend(of_libtorch());
+    let mut best = vec![f64::INFINITY; contenders.len()];
     for _ in 0..15 {
         for ((_, f), best) in contenders.iter().zip(&mut best) {
             *best = best.min(time(f));
@@ -105,6 +109,38 @@ fn main() {
     for ((name, _), best) in contenders.iter().zip(best) {
         println!("{name:<40} {best:>7.1} ns");
     }
+}
+
+#[cfg(feature = "tch")]
+fn of_libtorch() -> [Contender<'static>; 4] {
+    let [x, y] = [0.5f32, 0.5].map(|value| tch::Tensor::from_slice(&[value]));
+    let [a, b] = [0.5, 0.5].map(|value| Tensor::<LibTorch, 1>::full([1], value, &Default::default()));
+    [
+        (
+            "add: tch",
+            Box::new(move || {
+                black_box(x.f_add(&x).expect("add"));
+            }),
+        ),
+        (
+            "add: typed, on LibTorch",
+            Box::new(move || {
+                black_box(a.clone() + a.clone());
+            }),
+        ),
+        (
+            "exp: tch",
+            Box::new(move || {
+                black_box(y.f_exp().expect("exp"));
+            }),
+        ),
+        (
+            "exp: typed, on LibTorch",
+            Box::new(move || {
+                black_box(b.clone().exp());
+            }),
+        ),
+    ]
 }
 
 fn time(f: &dyn Fn()) -> f64 {

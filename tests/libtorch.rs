@@ -6,7 +6,7 @@ use std::thread;
 
 use keyway::backend::BackendTypes;
 use keyway::collective::MeshDevice;
-use keyway::op::{MoveOp, Op, UnaryOp};
+use keyway::op::{MoveOp, Op};
 use keyway::prelude::*;
 use keyway::raw::Raw;
 use keyway::{DType, DynDevice};
@@ -18,7 +18,6 @@ fn line(values: &[f32]) -> Tensor<LibTorch, 1> {
     Tensor::try_from_data(data, &LibTorchDevice::default()).unwrap()
 }
 
-/// Where the elements of a tensor lie, as far as it can be seen from here: what is reused has one address.
 fn read(x: &Tensor<LibTorch, 1>) -> Vec<f32> {
     x.clone().into_vec().unwrap()
 }
@@ -136,6 +135,8 @@ fn a_gpu_is_there_or_an_error() {
 #[test]
 fn ten_thousand_steps_take_no_memory() {
     type B = Autodiff<LibTorch>;
+    // Small products: on a busy machine the threads of libtorch would wait for each other most of the time.
+    tch::set_num_threads(1);
     let device = LibTorchDevice::new(3);
     let random = |shape: [usize; 2]| Tensor::<B, 2>::random(shape, Distribution::Default, &device);
     let (x, target) = (random([16, 8]), random([16, 4]));
@@ -164,12 +165,4 @@ fn resident() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("this is Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the kernel says it");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
-}
-
-/// An op that makes something else of a tensor keeps nothing of libtorch's own gradients.
-#[test]
-fn the_engine_records_nothing() {
-    let x = line(&[1.0]).into_raw();
-    let y = (0..3).try_fold(x, |x, _| Raw::run(Op::Unary(UnaryOp::Exp, x))).unwrap();
-    assert_eq!(y.shape()[..], [1]);
 }

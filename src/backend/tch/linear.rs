@@ -1,12 +1,13 @@
 //! Matrix products and convolutions.
 
-use tch::{Kind, Tensor};
+use smallvec::smallvec;
+use tch::Tensor;
 
 use super::elementwise::made;
 use super::failure::Outcome;
 use super::storage::{LibTorchTensor, kind, sizes};
-use super::window::{Windows, cut, pad, windows};
-use crate::op::{ConvOp, ConvOptions, Meta};
+use super::window::{Windows, cut, pad};
+use crate::op::{ConvOp, ConvOptions, HasMeta, Meta};
 
 /// A product with at least one element.
 pub(super) fn matmul(a: &LibTorchTensor, b: &LibTorchTensor, meta: &Meta) -> Outcome<LibTorchTensor> {
@@ -30,15 +31,13 @@ pub(super) fn conv(op: &ConvOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorch
             let [x, y] = [x, y].map(|t| t.tensor().f_totype(wide));
             transpose(&x?, &y?, options, Windows::of_conv(op, meta))?.f_totype(kind(meta.dtype)?)?
         }
-        ConvOp::WeightGrad { options, .. } => {
-            weight_grad(x, y, options.groups, Windows::of_conv(op, meta), meta)?
-        }
+        ConvOp::WeightGrad { options, .. } => weight_grad(x, y, options.groups, Windows::of_conv(op, meta))?,
     };
     made(result, x, meta)
 }
 
 fn forward(x: &Tensor, weight: &Tensor, options: &ConvOptions, windows: Windows) -> Outcome<Tensor> {
-    if windows.is_symmetric() {
+    if windows.symmetric {
         return convolution(x, weight, &windows, &windows.before, false, options.groups);
     }
     let x = pad(x, &windows, 0.0)?;
@@ -78,52 +77,32 @@ fn convolution(
     )?)
 }
 
-/// The product of the gradient with the windows laid out as the columns of a matrix, a part of the batch at a time.
-fn weight_grad(
-    x: &LibTorchTensor,
-    grad: &LibTorchTensor,
-    groups: usize,
-    shape: Windows,
-    meta: &Meta,
-) -> Outcome<Tensor> {
-    /// The most elements of such a matrix.
-    const MOST: i64 = 1 << 24;
-    let own = kind(meta.dtype)?;
-    let wide = kind(meta.dtype.widened())?;
-    let x = pad(&x.tensor().f_totype(wide)?, &shape, 0.0)?;
-    let grad = grad.tensor().f_totype(wide)?;
-    let (batch, groups) = (x.size()[0], groups as i64);
-    let (channels, out) = (x.size()[1] / groups, grad.size()[1] / groups);
-    let taps: i64 = shape.kernel.iter().product();
-    let places: i64 = shape.output.iter().product();
-    let each = channels.saturating_mul(groups).saturating_mul(taps).saturating_mul(places);
-    let part = (MOST / each.max(1)).clamp(1, batch);
-    let axes = shape.axes() as i64;
-    let mut sum: Option<Tensor> = None;
-    let mut first = 0;
-    while first < batch {
-        let len = part.min(batch - first);
-        // [batch, groups, channels, output…, kernel…]
-        let columns = windows(&x.f_narrow(0, first, len)?, &shape)?;
-        let mut size = vec![len, groups, channels];
-        size.extend_from_slice(&shape.output);
-        size.extend_from_slice(&shape.kernel);
-        let columns = columns.f_reshape(&size[..])?;
-        // [groups, channels, kernel…, batch, output…]
-        let order: Vec<i64> = [1, 2].into_iter().chain(3 + axes..3 + 2 * axes).chain([0]).chain(3..3 + axes).collect();
-        let columns = columns.f_permute(&order[..])?.f_reshape([groups, channels * taps, len * places])?;
-        let grad = grad.f_narrow(0, first, len)?.f_reshape([len, groups, out, places])?;
-        let grad = grad.f_permute([1, 2, 0, 3])?.f_reshape([groups, out, len * places])?;
-        let product = grad.f_matmul(&columns.f_transpose(1, 2)?)?;
-        sum = Some(match sum {
-            Some(mut sum) => sum.f_add_(&product)?,
-            None => product,
-        });
-        first += len;
-    }
-    let sum = match sum {
-        Some(sum) => sum,
-        None => Tensor::f_zeros([0], (Kind::Float, tch::Device::Cpu))?,
+/// A convolution of the input with the gradient, in which batches and channels have changed places and so have stride and
+/// dilation: element `k` of a kernel is the sum over the windows `o` of what they meet at `k`.
+fn weight_grad(x: &LibTorchTensor, grad: &LibTorchTensor, groups: usize, shape: Windows) -> Outcome<Tensor> {
+    let own = kind(x.dtype())?;
+    let wide = kind(x.dtype().widened())?;
+    let (mut x, grad) = (x.tensor().f_totype(wide)?, grad.tensor().f_totype(wide)?.f_transpose(0, 1)?);
+    let padding = if shape.before == shape.after {
+        shape.before.clone()
+    } else {
+        x = pad(&x, &shape, 0.0)?;
+        smallvec![0; shape.axes()]
     };
-    Ok(sum.f_reshape(&sizes(&meta.shape)[..])?.f_totype(own)?)
+    // [channels, groups × batch, …]
+    let size = x.size();
+    let (parts, axes) = (groups as i64, shape.axes() as i64);
+    let mut parted = vec![size[0], parts, size[1] / parts];
+    parted.extend_from_slice(&size[2..]);
+    let order: Vec<i64> = [2, 1, 0].into_iter().chain(3..3 + axes).collect();
+    let mut joined = vec![size[1] / parts, parts * size[0]];
+    joined.extend_from_slice(&size[2..]);
+    let x = x.f_reshape(&parted[..])?.f_permute(&order[..])?.f_reshape(&joined[..])?;
+    let exchanged = Windows {
+        stride: shape.dilation,
+        dilation: shape.stride,
+        ..shape
+    };
+    let result = convolution(&x, &grad, &exchanged, &padding, false, groups)?;
+    Ok(result.f_transpose(0, 1)?.f_totype(own)?)
 }

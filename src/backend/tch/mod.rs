@@ -17,7 +17,7 @@
 //! | `sign` of NaN, casts from floats to integers, `x / -1` of integers, division by 0, indices out of range | some more calls |
 //! | `topk` | a stable sort: libtorch's takes any of equal elements |
 //! | pools with padding on one side or of more than half a window, with NaN, or, of means, with dilation | views of the windows |
-//! | the gradient of a convolution's weights | a product of matrices, of windows laid out as columns |
+//! | the gradient of a convolution's weights | a convolution with the gradient: tch has no call for libtorch's own |
 //! | `u16`, `u32`, `u64` | not held: libtorch hardly calculates with them |
 
 use tch::Tensor;

@@ -73,7 +73,7 @@ fn max_indices_of_windows(x: &Tensor, shape: &Windows) -> Outcome<Tensor> {
 }
 
 fn avg(x: &Tensor, shape: &Windows, count_include_pad: bool) -> Outcome<Tensor> {
-    if let Some(native) = Native::of(shape).filter(Native::is_dense) {
+    if let Some(native) = Native::of(shape).filter(|native| native.takes_means(shape)) {
         let x = native.wrapped(x)?;
         let (kernel, stride, padding) = (&native.kernel[..], &native.stride[..], &native.padding[..]);
         let y = match kernel.len() {
@@ -91,7 +91,7 @@ fn avg(x: &Tensor, shape: &Windows, count_include_pad: bool) -> Outcome<Tensor> 
 }
 
 fn avg_grad(grad: &Tensor, shape: &Windows, count_include_pad: bool, meta: &Meta) -> Outcome<Tensor> {
-    if let Some(native) = Native::of(shape).filter(Native::is_dense) {
+    if let Some(native) = Native::of(shape).filter(|native| native.takes_means(shape)) {
         let grad = native.wrapped(grad)?;
         // Only its shape counts.
         let x = Tensor::f_zeros([1], (grad.f_kind()?, grad.device()))?.f_expand(&sizes(&meta.shape)[..], false)?;
@@ -155,7 +155,7 @@ impl Native {
     fn of(shape: &Windows) -> Option<Self> {
         let axes = shape.axes();
         let fits = |axis: usize| 2 * shape.before[axis] <= shape.kernel[axis];
-        if axes > 3 || !shape.is_symmetric() || !(0..axes).all(fits) {
+        if axes > 3 || !shape.symmetric || !(0..axes).all(fits) {
             return None;
         }
         let wraps = axes == 1;
@@ -171,9 +171,9 @@ impl Native {
         })
     }
 
-    /// Whether the elements of a window lie side by side.
-    fn is_dense(&self) -> bool {
-        self.dilation.iter().all(|&n| n == 1)
+    /// Whether its means are those of the windows: their elements lie side by side, and none is larger than the input.
+    fn takes_means(&self, shape: &Windows) -> bool {
+        self.dilation.iter().all(|&n| n == 1) && shape.kernel.iter().zip(&shape.input).all(|(k, n)| k <= n)
     }
 
     fn wrapped(&self, x: &Tensor) -> Outcome<Tensor> {

@@ -21,7 +21,7 @@ pub(super) struct Windows {
     /// What the windows take after the input; negative where they leave some of it.
     pub(super) after: Line,
     /// Whether the padding is the same on both sides.
-    symmetric: bool,
+    pub(super) symmetric: bool,
 }
 
 pub(super) type Line = SmallVec<[i64; 4]>;
@@ -118,11 +118,6 @@ impl Windows {
 
     pub(super) fn axes(&self) -> usize {
         self.kernel.len()
-    }
-
-    /// Whether the padding is the same on both sides.
-    pub(super) fn is_symmetric(&self) -> bool {
-        self.symmetric
     }
 
     /// The distance from the first element of a window to the last, and one.
