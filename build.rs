@@ -20,8 +20,12 @@ fn main() {
         Ok(_) => {}
         Err(found) => {
             println!("cargo::error=the feature `tch` needs libtorch {VERSION}: {found}");
-            println!("cargo::error=`eval \"$(scripts/libtorch)\"` in keyway's repository installs it for the CPU and sets LIBTORCH;");
-            println!("cargo::error=else set LIBTORCH to its folder, or LIBTORCH_USE_PYTORCH=1 where python3 has torch=={VERSION}");
+            println!(
+                "cargo::error=`eval \"$(scripts/libtorch)\"` in keyway's repository installs it for the CPU and sets LIBTORCH;"
+            );
+            println!(
+                "cargo::error=else set LIBTORCH to its folder, or LIBTORCH_USE_PYTORCH=1 where python3 has torch=={VERSION}"
+            );
         }
     }
 }
@@ -39,23 +43,32 @@ fn libtorch() -> Result<PathBuf, String> {
         None if Path::new("/usr/lib/libtorch.so").exists() => (PathBuf::from("/usr"), "/usr/lib/libtorch.so"),
         None => return Err("LIBTORCH is not set".into()),
     };
-    let lib = variable("LIBTORCH_LIB").map_or_else(|| folder.clone(), PathBuf::from).join("lib");
+    let lib = variable("LIBTORCH_LIB")
+        .map_or_else(|| folder.clone(), PathBuf::from)
+        .join("lib");
     println!("cargo::rerun-if-changed={}", lib.display());
     let shared = format!("{}torch_cpu{}", env::consts::DLL_PREFIX, env::consts::DLL_SUFFIX);
     if !lib.join(&shared).exists() {
-        return Err(format!("{origin} leads to {}, where there is no {shared}", lib.display()));
+        return Err(format!(
+            "{origin} leads to {}, where there is no {shared}",
+            lib.display()
+        ));
     }
     // Where it is of a package of the system, nothing says its version.
-    match fs::read_to_string(folder.join("build-version")) {
-        Ok(version) => checked(&version, &format!("{origin} leads to"))?,
-        Err(_) => {}
+    if let Ok(version) = fs::read_to_string(folder.join("build-version")) {
+        checked(&version, &format!("{origin} leads to libtorch"))?;
     }
-    Ok(lib)
+    lib.canonicalize()
+        .map_err(|error| format!("{}: {error}", lib.display()))
 }
 
 fn of_python() -> Result<PathBuf, String> {
     const SCRIPT: &str = "import torch, os; print(torch.__version__); print(os.path.join(os.path.dirname(torch.__file__), 'lib'))";
-    let python = if variable("VIRTUAL_ENV").is_some() { "python" } else { "python3" };
+    let python = if variable("VIRTUAL_ENV").is_some() {
+        "python"
+    } else {
+        "python3"
+    };
     let output = Command::new(python).args(["-c", SCRIPT]).output();
     let output = output.map_err(|error| format!("{python} does not run ({error})"))?;
     let text = String::from_utf8_lossy(&output.stdout);

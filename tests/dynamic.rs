@@ -43,8 +43,13 @@ fn other() -> DynDevice {
 
 /// The backends of this build, by name.
 fn compiled_in() -> Vec<&'static str> {
-    let features = [("ndarray", cfg!(feature = "ndarray")), ("tch", cfg!(feature = "tch"))];
-    let enabled = features.into_iter().filter_map(|(name, enabled)| enabled.then_some(name));
+    let features = [
+        ("ndarray", cfg!(feature = "ndarray")),
+        ("tch", cfg!(feature = "tch")),
+    ];
+    let enabled = features
+        .into_iter()
+        .filter_map(|(name, enabled)| enabled.then_some(name));
     ["flex"].into_iter().chain(enabled).collect()
 }
 
@@ -211,7 +216,9 @@ mod guarantees {
 
     #[test]
     fn row_19_backends_that_are_not_compiled_in() {
-        let names = compiled_in().into_iter().map(|name| format!("`{name}`, `mesh:{name}:2`"));
+        let names = compiled_in()
+            .into_iter()
+            .map(|name| format!("`{name}`, `mesh:{name}:2`"));
         let names = names.collect::<Vec<_>>().join(", ");
         for (name, texts) in [
             ("ndarray", ["ndarray", "mesh:ndarray:2", " NdArray "]),
@@ -224,7 +231,9 @@ mod guarantees {
             for text in texts {
                 assert_eq!(
                     super::text(DynDevice::open(text)),
-                    format!("`{name}` is not compiled in; enable keyway's feature `{name}` (compiled in: {names})")
+                    format!(
+                        "`{name}` is not compiled in; enable keyway's feature `{name}` (compiled in: {names})"
+                    )
                 );
             }
         }
@@ -366,7 +375,9 @@ mod devices {
     #[test]
     fn available_lists_what_is_compiled_in() {
         let texts: Vec<_> = DynDevice::available().into_iter().map(|each| each.text).collect();
-        let expected = compiled_in().into_iter().flat_map(|name| [name.to_owned(), format!("mesh:{name}:2")]);
+        let expected = compiled_in()
+            .into_iter()
+            .flat_map(|name| [name.to_owned(), format!("mesh:{name}:2")]);
         // A GPU is there or is not.
         let texts: Vec<_> = texts.into_iter().filter(|text| !text.contains("cuda")).collect();
         assert_eq!(texts, expected.collect::<Vec<_>>());

@@ -36,7 +36,10 @@ fn writing_in_place_is_not_seen_elsewhere() {
     let x = line(&[1.0, 2.0, 3.0, 4.0]);
     let part = x.clone().slice([0..3]).slice([1..3]);
     let negated = part.neg();
-    assert_eq!((read(&x), read(&negated)), (vec![1.0, 2.0, 3.0, 4.0], vec![-2.0, -3.0]));
+    assert_eq!(
+        (read(&x), read(&negated)),
+        (vec![1.0, 2.0, 3.0, 4.0], vec![-2.0, -3.0])
+    );
     // All elements of a stretched one are one element.
     let stretched = line(&[1.0]).expand([3]);
     assert_eq!(read(&(stretched + line(&[1.0, 2.0, 3.0]))), [2.0, 3.0, 4.0]);
@@ -70,9 +73,14 @@ fn members_of_a_group_agree() -> Result<(), Error> {
             )?;
             x.all_reduce(ReduceKind::Sum)?.into_vec()
         };
-        let threads = devices.into_iter().map(|device| scope.spawn(move || member(device)));
+        let threads = devices
+            .into_iter()
+            .map(|device| scope.spawn(move || member(device)));
         let threads: Vec<_> = threads.collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Result<Vec<_>, Error>>()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect::<Result<Vec<_>, Error>>()
     })?;
     assert_eq!(sums, [[3.0, 10.0], [3.0, 10.0]]);
     Ok(())
@@ -126,7 +134,10 @@ fn a_gpu_is_there_or_an_error() {
     assert!(DynDevice::open("tch:cuda:4096").is_err());
     for wrong in ["tch:cuda", "tch:cuda:", "tch:cuda:x", "tch:cpu:0", "tch:0"] {
         let error = DynDevice::open(wrong).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("no device `{wrong}`: expected `flex`")), "{error}");
+        assert!(
+            error.starts_with(&format!("no device `{wrong}`: expected `flex`")),
+            "{error}"
+        );
     }
     assert!(DynDevice::open("mesh:tch:cuda:4096:2").is_err());
 }
@@ -163,6 +174,9 @@ fn ten_thousand_steps_take_no_memory() {
 /// The memory of this process, in KiB.
 fn resident() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("this is Linux");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("the kernel says it");
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .expect("the kernel says it");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }

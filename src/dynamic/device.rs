@@ -125,10 +125,12 @@ impl DynDevice {
             places.filter_map(move |place| (opener.device)(&place)?.ok())
         });
         let each = devices.flat_map(|device| {
-            [(format!("{device}"), false), (format!("mesh:{device}:2"), true)].map(|(text, collective)| Available {
-                text,
-                collective,
-                dtypes: device.dtypes().to_vec(),
+            [(format!("{device}"), false), (format!("mesh:{device}:2"), true)].map(|(text, collective)| {
+                Available {
+                    text,
+                    collective,
+                    dtypes: device.dtypes().to_vec(),
+                }
             })
         });
         each.collect()
@@ -196,7 +198,10 @@ fn opener(text: &str, name: &str) -> Result<Opener, Error> {
 fn unknown(text: &str) -> Error {
     let absent = ROWS.iter().filter(|row| row.opener.is_none());
     let absent = absent.map(|row| format!("; feature `{}` adds `{}`", row.feature, row.name));
-    no_device(text, format!("expected {}{}", compiled_in(), absent.collect::<String>()))
+    no_device(
+        text,
+        format!("expected {}{}", compiled_in(), absent.collect::<String>()),
+    )
 }
 
 /// What can be opened.

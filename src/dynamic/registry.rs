@@ -69,7 +69,8 @@ impl Placed for LibTorchDevice {
         Some(Self::cuda(index))
     }
     fn place(&self) -> String {
-        self.index().map_or_else(String::new, |index| format!("cuda:{index}"))
+        self.index()
+            .map_or_else(String::new, |index| format!("cuda:{index}"))
     }
     fn places() -> Vec<String> {
         let found = (0..).map_while(|index| Self::cuda(index).ok());

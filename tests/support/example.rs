@@ -5,8 +5,14 @@ use std::process::Command;
 /// The exit code, the standard output and the standard error of an example with these arguments and variables.
 pub fn example(name: &str, args: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String, String) {
     // Those of this build, so that nothing is built again.
-    let features = [("ndarray", cfg!(feature = "ndarray")), ("tch", cfg!(feature = "tch"))];
-    let features: Vec<_> = features.into_iter().filter_map(|(name, enabled)| enabled.then_some(name)).collect();
+    let features = [
+        ("ndarray", cfg!(feature = "ndarray")),
+        ("tch", cfg!(feature = "tch")),
+    ];
+    let features: Vec<_> = features
+        .into_iter()
+        .filter_map(|(name, enabled)| enabled.then_some(name))
+        .collect();
     let output = Command::new(env!("CARGO"))
         .args([
             "run",

@@ -23,14 +23,20 @@ pub(super) fn create(op: CreateOp, meta: &Meta, device: &LibTorchDevice) -> Outc
             let [start, step]: [i64; 2] =
                 with_dtype!(dtype, E => [start, step].map(|s| s.to::<E>().to_scalar().to()));
             let line = Tensor::f_arange(n as i64, (Kind::Int64, device.place()))?;
-            let line = line.f_mul_scalar(step)?.f_add_scalar(start)?.f_totype(options.0)?;
+            let line = line
+                .f_mul_scalar(step)?
+                .f_add_scalar(start)?
+                .f_totype(options.0)?;
             return Ok(LibTorchTensor::new(line, meta, device));
         }
         CreateOp::Arange { start, step } if matches!(dtype, DType::F64 | DType::F32) => {
             // Rounded once, from `f64`.
             let line = Tensor::f_arange(n as i64, (Kind::Double, device.place()))?;
             let (start, step): (f64, f64) = (start.to(), step.to());
-            let line = line.f_mul_scalar(step)?.f_add_scalar(start)?.f_totype(options.0)?;
+            let line = line
+                .f_mul_scalar(step)?
+                .f_add_scalar(start)?
+                .f_totype(options.0)?;
             return Ok(LibTorchTensor::new(line, meta, device));
         }
         // libtorch rounds to half types twice.
@@ -52,7 +58,10 @@ pub(super) fn create(op: CreateOp, meta: &Meta, device: &LibTorchDevice) -> Outc
             DType::F64 => floats(dtype, random::normal_f64(key, 0, n).map(|z| std * z + mean)),
             _ => {
                 let (mean, std) = (mean as f32, std as f32);
-                floats(dtype, random::normal_f32(key, 0, n).map(|z| (std * z + mean).into()))
+                floats(
+                    dtype,
+                    random::normal_f32(key, 0, n).map(|z| (std * z + mean).into()),
+                )
             }
         },
     };

@@ -242,7 +242,13 @@ impl Pair {
     }
 
     /// In the place of the first, where that is possible, or, of an op that commutes, in that of the second.
-    fn in_place(mut self, new: New2, in_place: InPlace2, commutes: bool, meta: &Meta) -> Outcome<LibTorchTensor> {
+    fn in_place(
+        mut self,
+        new: New2,
+        in_place: InPlace2,
+        commutes: bool,
+        meta: &Meta,
+    ) -> Outcome<LibTorchTensor> {
         if *self.a.shape() == meta.shape
             && let Some(a) = self.a.writable()
         {
@@ -298,7 +304,9 @@ fn with_number(op: BinaryOp, mut x: LibTorchTensor, by: Scalar, meta: &Meta) -> 
         (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, _) => {}
         // On a GPU it multiplies by the reciprocal.
         (BinaryOp::Div, None) if x.device().is_cpu() => {}
-        (BinaryOp::Div, Some(d)) if d != -1 => return made(x.tensor().f_div_scalar_mode(d, "trunc")?, &x, meta),
+        (BinaryOp::Div, Some(d)) if d != -1 => {
+            return made(x.tensor().f_div_scalar_mode(d, "trunc")?, &x, meta);
+        }
         (BinaryOp::Pow, _) if matches!(by.to::<f64>(), 2.0 | 3.0) => {}
         _ => {
             let b = constant(by, &x)?;

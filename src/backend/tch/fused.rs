@@ -14,14 +14,16 @@ pub(super) fn fused(op: FusedOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorc
     match op {
         FusedOp::Softmax { x, axis } => made(x.tensor().f_softmax(axis as i64, None)?, &x, meta),
         FusedOp::LogSoftmax { x, axis } => made(x.tensor().f_log_softmax(axis as i64, None)?, &x, meta),
-        FusedOp::Gelu { x, tanh } => {
-            made(x.tensor().f_gelu(if tanh { "tanh" } else { "none" })?, &x, meta)
-        }
+        FusedOp::Gelu { x, tanh } => made(x.tensor().f_gelu(if tanh { "tanh" } else { "none" })?, &x, meta),
         FusedOp::Silu { x } => made(x.tensor().f_silu()?, &x, meta),
         FusedOp::LayerNorm { x, weight, bias, eps } => {
             let width = x.tensor().size()[x.shape().rank() - 1];
             let [weight, bias] = [&weight, &bias].map(|p| p.as_ref().map(LibTorchTensor::tensor));
-            made(x.tensor().f_layer_norm([width], weight, bias, eps, true)?, &x, meta)
+            made(
+                x.tensor().f_layer_norm([width], weight, bias, eps, true)?,
+                &x,
+                meta,
+            )
         }
         FusedOp::Attention {
             q,
@@ -43,7 +45,11 @@ pub(super) fn fused(op: FusedOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorc
             // An ignored class is one that is none.
             let ignored = -1;
             let t = logits.tensor();
-            made(t.f_cross_entropy_loss(&targets, none, Reduction::None, ignored, 0.0)?, &logits, meta)
+            made(
+                t.f_cross_entropy_loss(&targets, none, Reduction::None, ignored, 0.0)?,
+                &logits,
+                meta,
+            )
         }
         op @ FusedOp::Attention { .. } => lower::fused::<LibTorch>(op).map_err(Failure::Ours),
     }

@@ -11,7 +11,8 @@ use crate::op::{HasMeta, IndexOp, Meta, ScatterMode};
 
 pub(super) fn index(op: IndexOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorchTensor> {
     let name = op.name();
-    let places = |index: &LibTorchTensor, x: &LibTorchTensor, axis| places(name, index, axis, x.shape()[axis]);
+    let places =
+        |index: &LibTorchTensor, x: &LibTorchTensor, axis| places(name, index, axis, x.shape()[axis]);
     match op {
         IndexOp::Gather { x, index, axis } => {
             let places = places(&index, &x, axis)?;
@@ -145,7 +146,11 @@ mod tests {
     #[test]
     fn in_any_order_the_last_written_stays() -> Result<(), Box<dyn std::error::Error>> {
         let of = |values: Vec<i64>, shape: [usize; 2]| {
-            LibTorchTensor::from_data(TensorData::new(values, shape).unwrap(), &LibTorchDevice::default()).unwrap()
+            LibTorchTensor::from_data(
+                TensorData::new(values, shape).unwrap(),
+                &LibTorchDevice::default(),
+            )
+            .unwrap()
         };
         let x = of(vec![0; 8], [2, 4]);
         let index = of(vec![2, 2, 0, 2, 1, 1, 1, 3], [2, 4]);

@@ -24,7 +24,9 @@ pub(super) fn conv(op: &ConvOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorch
         return made(zeros, x, meta);
     }
     let result = match op {
-        ConvOp::Forward { options, .. } => forward(x.tensor(), y.tensor(), options, Windows::of_conv(op, meta))?,
+        ConvOp::Forward { options, .. } => {
+            forward(x.tensor(), y.tensor(), options, Windows::of_conv(op, meta))?
+        }
         ConvOp::Transpose { options, .. } => {
             // Halves are rounded at each step.
             let wide = kind(meta.dtype.widened())?;
@@ -41,12 +43,26 @@ fn forward(x: &Tensor, weight: &Tensor, options: &ConvOptions, windows: Windows)
         return convolution(x, weight, &windows, &windows.before, false, options.groups);
     }
     let x = pad(x, &windows, 0.0)?;
-    convolution(&x, weight, &windows, &vec![0; windows.axes()], false, options.groups)
+    convolution(
+        &x,
+        weight,
+        &windows,
+        &vec![0; windows.axes()],
+        false,
+        options.groups,
+    )
 }
 
 /// All places that a window meets, without the padding, and with what no window meets.
 fn transpose(x: &Tensor, weight: &Tensor, options: &ConvOptions, windows: Windows) -> Outcome<Tensor> {
-    let whole = convolution(x, weight, &windows, &vec![0; windows.axes()], true, options.groups)?;
+    let whole = convolution(
+        x,
+        weight,
+        &windows,
+        &vec![0; windows.axes()],
+        true,
+        options.groups,
+    )?;
     cut(&whole, &windows.before, &windows.after)
 }
 
@@ -82,7 +98,10 @@ fn convolution(
 fn weight_grad(x: &LibTorchTensor, grad: &LibTorchTensor, groups: usize, shape: Windows) -> Outcome<Tensor> {
     let own = kind(x.dtype())?;
     let wide = kind(x.dtype().widened())?;
-    let (mut x, grad) = (x.tensor().f_totype(wide)?, grad.tensor().f_totype(wide)?.f_transpose(0, 1)?);
+    let (mut x, grad) = (
+        x.tensor().f_totype(wide)?,
+        grad.tensor().f_totype(wide)?.f_transpose(0, 1)?,
+    );
     let padding = if shape.before == shape.after {
         shape.before.clone()
     } else {
@@ -97,7 +116,10 @@ fn weight_grad(x: &LibTorchTensor, grad: &LibTorchTensor, groups: usize, shape: 
     let order: Vec<i64> = [2, 1, 0].into_iter().chain(3..3 + axes).collect();
     let mut joined = vec![size[1] / parts, parts * size[0]];
     joined.extend_from_slice(&size[2..]);
-    let x = x.f_reshape(&parted[..])?.f_permute(&order[..])?.f_reshape(&joined[..])?;
+    let x = x
+        .f_reshape(&parted[..])?
+        .f_permute(&order[..])?
+        .f_reshape(&joined[..])?;
     let exchanged = Windows {
         stride: shape.dilation,
         dilation: shape.stride,

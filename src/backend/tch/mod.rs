@@ -100,7 +100,7 @@ impl Backend for LibTorch {
         execute(op, meta).map_err(|failure| failure.of(name))
     }
     fn to_device(x: LibTorchTensor, device: &LibTorchDevice) -> Result<LibTorchTensor, Error> {
-        x.to_device(device).map_err(|failure| failure.of("to_device"))
+        x.moved_to(device).map_err(|failure| failure.of("to_device"))
     }
     fn sync(device: &LibTorchDevice) -> Result<(), Error> {
         if device.is_cpu() {
@@ -137,7 +137,8 @@ fn execute(op: Op<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorchTensor> {
         Op::Matmul(a, b) if a.device().is_cpu() || meta.dtype.is_float() => linear::matmul(&a, &b, meta),
         op @ Op::Matmul(..) => on_host(op, meta),
         Op::Conv(op) => {
-            let (ConvOp::Forward { x, .. } | ConvOp::Transpose { x, .. } | ConvOp::WeightGrad { x, .. }) = &*op;
+            let (ConvOp::Forward { x, .. } | ConvOp::Transpose { x, .. } | ConvOp::WeightGrad { x, .. }) =
+                &*op;
             if x.shape().rank() > 5 || !Windows::of_conv(&op, meta).is_moderate() {
                 return on_host(Op::Conv(op), meta);
             }
@@ -167,7 +168,10 @@ fn of_nothing(op: &Op<LibTorchTensor>, meta: &Meta) -> Outcome<Option<LibTorchTe
             | IndexOp::SelectAssign { x, index, axis, .. } => {
                 let _ = index::places(op.name(), index, *axis, x.shape()[*axis])?;
             }
-            IndexOp::Where { .. } | IndexOp::SliceAssign { .. } | IndexOp::ArgSort { .. } | IndexOp::TopK { .. } => {}
+            IndexOp::Where { .. }
+            | IndexOp::SliceAssign { .. }
+            | IndexOp::ArgSort { .. }
+            | IndexOp::TopK { .. } => {}
         },
         _ => {}
     }

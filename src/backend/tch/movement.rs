@@ -110,7 +110,11 @@ fn forwards(t: &Tensor, ranges: &[SliceRange]) -> Outcome<Tensor> {
             1.. => range.start,
             _ => range.end - 1 - (len - 1) * step,
         };
-        let end = if len == 0 { start } else { start + (len - 1) * step + 1 };
+        let end = if len == 0 {
+            start
+        } else {
+            start + (len - 1) * step + 1
+        };
         y = y.f_slice(axis as i64, start as i64, end as i64, step as i64)?;
     }
     Ok(y)

@@ -94,7 +94,8 @@ fn avg_grad(grad: &Tensor, shape: &Windows, count_include_pad: bool, meta: &Meta
     if let Some(native) = Native::of(shape).filter(|native| native.takes_means(shape)) {
         let grad = native.wrapped(grad)?;
         // Only its shape counts.
-        let x = Tensor::f_zeros([1], (grad.f_kind()?, grad.device()))?.f_expand(&sizes(&meta.shape)[..], false)?;
+        let x = Tensor::f_zeros([1], (grad.f_kind()?, grad.device()))?
+            .f_expand(&sizes(&meta.shape)[..], false)?;
         let x = native.wrapped(&x)?;
         let (kernel, stride, padding) = (&native.kernel[..], &native.stride[..], &native.padding[..]);
         let y = match kernel.len() {
@@ -129,7 +130,9 @@ fn counts(shape: &Windows, count_include_pad: bool, like: &Tensor) -> Outcome<Te
         let count = |window: i64| {
             let first = window * shape.stride[axis] - shape.before[axis];
             let inside = |&k: &i64| (0..shape.input[axis]).contains(&(first + k * shape.dilation[axis]));
-            (0..shape.kernel[axis]).filter(|k| count_include_pad || inside(k)).count() as f64
+            (0..shape.kernel[axis])
+                .filter(|k| count_include_pad || inside(k))
+                .count() as f64
         };
         let line: Vec<f64> = (0..shape.output[axis]).map(count).collect();
         let mut along = vec![1; shape.axes() + 2];
@@ -160,7 +163,11 @@ impl Native {
         }
         let wraps = axes == 1;
         let line = |line: &[i64], first: i64| {
-            wraps.then_some(first).into_iter().chain(line.iter().copied()).collect()
+            wraps
+                .then_some(first)
+                .into_iter()
+                .chain(line.iter().copied())
+                .collect()
         };
         Some(Native {
             kernel: line(&shape.kernel, 1),
@@ -177,10 +184,18 @@ impl Native {
     }
 
     fn wrapped(&self, x: &Tensor) -> Outcome<Tensor> {
-        Ok(if self.wraps { x.f_unsqueeze(2)? } else { x.f_alias()? })
+        Ok(if self.wraps {
+            x.f_unsqueeze(2)?
+        } else {
+            x.f_alias()?
+        })
     }
 
     fn unwrapped(&self, y: &Tensor) -> Outcome<Tensor> {
-        Ok(if self.wraps { y.f_squeeze_dim(2)? } else { y.f_alias()? })
+        Ok(if self.wraps {
+            y.f_squeeze_dim(2)?
+        } else {
+            y.f_alias()?
+        })
     }
 }

@@ -7,7 +7,12 @@ use super::failure::Outcome;
 use super::storage::{LibTorchTensor, kind, sizes};
 use crate::op::{HasMeta, Meta, ReduceOp, ScanOp};
 
-pub(super) fn reduce(op: ReduceOp, x: LibTorchTensor, axes: &[usize], meta: &Meta) -> Outcome<LibTorchTensor> {
+pub(super) fn reduce(
+    op: ReduceOp,
+    x: LibTorchTensor,
+    axes: &[usize],
+    meta: &Meta,
+) -> Outcome<LibTorchTensor> {
     if axes.is_empty() {
         // All axes, for libtorch.
         return Ok(x);

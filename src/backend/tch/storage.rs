@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
+use half::bf16;
 use half::slice::HalfFloatSliceExt;
 use half::vec::HalfBitsVecExt;
-use half::bf16;
 use smallvec::SmallVec;
 use tch::{Cuda, Kind, Tensor};
 
@@ -64,7 +64,11 @@ impl LibTorchDevice {
     /// # Errors
     /// `NoDevice` if libtorch finds no such GPU: its build for the CPU finds none.
     pub fn cuda(index: usize) -> Result<Self, Error> {
-        let found = if Cuda::is_available() { Cuda::device_count() } else { 0 };
+        let found = if Cuda::is_available() {
+            Cuda::device_count()
+        } else {
+            0
+        };
         if i64::try_from(index).is_ok_and(|index| index < found) {
             return Ok(LibTorchDevice {
                 place: tch::Device::Cuda(index),
@@ -201,7 +205,7 @@ impl LibTorchTensor {
     }
 
     /// The tensor by another handle of its place, or a copy in another place.
-    pub(super) fn to_device(mut self, device: &LibTorchDevice) -> Outcome<Self> {
+    pub(super) fn moved_to(mut self, device: &LibTorchDevice) -> Outcome<Self> {
         if self.0.device != *device {
             let copy = self.tensor().f_to(device.place)?;
             return Ok(Self::new(copy, &self.0.meta, device));
@@ -328,5 +332,9 @@ fn read<E: Element + tch::kind::Element>(x: &Tensor, n: usize) -> Outcome<Vec<E>
 }
 
 fn signed(values: &[bf16]) -> Vec<i16> {
-    values.reinterpret_cast().iter().map(|&bits| bits.cast_signed()).collect()
+    values
+        .reinterpret_cast()
+        .iter()
+        .map(|&bits| bits.cast_signed())
+        .collect()
 }

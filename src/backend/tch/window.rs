@@ -95,11 +95,19 @@ impl Windows {
             let padded = given.input[axis].saturating_add(before).saturating_add(after);
             given.stride[axis].min(padded)
         });
-        let dilation = line(&|axis| if given.kernel[axis] == 1 { 1 } else { given.dilation[axis] });
+        let dilation = line(&|axis| {
+            if given.kernel[axis] == 1 {
+                1
+            } else {
+                given.dilation[axis]
+            }
+        });
         let before = line(&|axis| given.padding[axis].0);
         let after = (0..axes).map(|axis| {
             let last = (output[axis] - 1).saturating_mul(stride[axis]);
-            let span = (kernel[axis] - 1).saturating_mul(dilation[axis]).saturating_add(1);
+            let span = (kernel[axis] - 1)
+                .saturating_mul(dilation[axis])
+                .saturating_add(1);
             let reach = last.saturating_add(span);
             reach.saturating_sub(before[axis]).saturating_sub(input[axis])
         });
@@ -150,7 +158,12 @@ fn resized(x: &Tensor, before: &Line, after: &Line, value: f64) -> Outcome<Tenso
         return Ok(x.f_alias()?);
     }
     // From the last axis to the first.
-    let pads: Vec<i64> = before.iter().zip(after).rev().flat_map(|(&before, &after)| [before, after]).collect();
+    let pads: Vec<i64> = before
+        .iter()
+        .zip(after)
+        .rev()
+        .flat_map(|(&before, &after)| [before, after])
+        .collect();
     Ok(x.f_pad(&pads[..], "constant", value)?)
 }
 
@@ -169,4 +182,3 @@ pub(super) fn unfold(x: &Tensor, axis: usize, windows: &Windows) -> Outcome<Tens
     let view = x.f_unfold(axis as i64 + 2, span, windows.stride[axis])?;
     Ok(view.f_slice(-1, 0, span, windows.dilation[axis])?)
 }
-
