@@ -292,17 +292,18 @@ impl Machine {
             _ => x,
         };
         let New {
-            operand,
+            mut operand,
             layout,
             seed,
             ..
-        } = new;
+        } = new.clone();
+        operand.meta.dtype = held(operand.dtype(), on);
         self.trace.push(format!("{new:?}"));
         let x = operand
-            .place(*layout, *seed, on, leaf)
+            .place(layout, seed, on, leaf)
             .map_err(|error| error.to_string())?;
         let mirror = operand
-            .place(*layout, *seed, at, mirrored)
+            .place(layout, seed, at, mirrored)
             .map_err(|error| error.to_string())?;
         let data = Some(x.clone().into_data().map_err(|error| error.to_string())?);
         Ok(Register {
@@ -314,6 +315,7 @@ impl Machine {
     }
 
     fn create(&mut self, op: &CreateOp, shape: &Shape, dtype: DType, device: usize) -> Check {
+        let dtype = held(dtype, &self.devices[device % self.devices.len()].0);
         let meta = op::infer_create(op, shape.clone(), dtype);
         if meta.as_ref().is_ok_and(|meta| meta.shape.num_elements() > LARGE) {
             return Ok(());
@@ -412,6 +414,14 @@ impl Machine {
             };
         }
         let name = op.name();
+        if let Some(device) = device
+            && held(meta.dtype, &self.devices[device].0) != meta.dtype
+        {
+            return match got {
+                Err(Error::Unsupported { .. }) => Ok(()),
+                other => Err(format!("a result that the device does not hold: {other:?}")),
+            };
+        }
         let large = meta.shape.num_elements() > LARGE;
         let data = match &got {
             Ok(x) if !large => Some(x.clone().into_data()).transpose(),
@@ -825,6 +835,15 @@ impl<T> Args<T> {
             n: self.n,
             number: self.number,
         })
+    }
+}
+
+/// The element type, or another integer type where the device does not hold it.
+fn held(dtype: DType, device: &DynDevice) -> DType {
+    if device.dtypes().contains(&dtype) {
+        dtype
+    } else {
+        DType::I64
     }
 }
 
