@@ -9,6 +9,25 @@ use crate::error::Error;
 use crate::raw::Raw;
 use crate::shape::Shape;
 
+/// The example of a method that a macro makes: its operands, of element type `T` where that is not `f32`, a call, and what
+/// the result prints.
+macro_rules! example {
+    ($($T:ident)? [$($x:tt)*], $call:expr => $prints:literal) => {
+        concat!(
+            "```\nuse keyway::prelude::*;\nlet x = Tensor::<Flex, 1", $(", ", stringify!($T),)? ">::from_array([",
+            stringify!($($x)*), "], &Default::default());\nassert_eq!(", stringify!($call), ".to_string(), \"", $prints,
+            "\");\n```",
+        )
+    };
+    ($($T:ident)? [$($x:tt)*], [$($y:tt)*], $call:expr => $prints:literal) => {
+        concat!(
+            "```\nuse keyway::prelude::*;\nlet device = Default::default();\nlet x = Tensor::<Flex, 1",
+            $(", ", stringify!($T),)? ">::from_array([", stringify!($($x)*), "], &device);\nlet y = Tensor::from_array([",
+            stringify!($($y)*), "], &device);\nassert_eq!(", stringify!($call), ".to_string(), \"", $prints, "\");\n```",
+        )
+    };
+}
+
 pub mod activation;
 mod autodiff;
 mod collective;
