@@ -15,7 +15,7 @@ macro_rules! unary {
         $(#[$doc])*
         $(
             ///
-            #[doc = example!($($T)? [$($x)*], x.$name() => $prints)]
+            #[doc = example!(1 $($T)? [$($x)*], x.$name() => $prints)]
         )?
         #[track_caller]
         pub fn $name(self) -> Self
@@ -35,7 +35,7 @@ macro_rules! binary {
         $(#[$doc])*
         $(
             ///
-            #[doc = example!($($T)? [$($x)*], [$($y)*], x.$name(y) => $prints)]
+            #[doc = example!(1 $($T)? [$($x)*], [$($y)*], x.$name(y) => $prints)]
         )?
         ///
         /// # Panics
@@ -58,7 +58,7 @@ macro_rules! scalar {
         $(#[$doc])*
         $(
             ///
-            #[doc = example!($($T)? [$($x)*], x.$name($y) => $prints)]
+            #[doc = example!(1 $($T)? [$($x)*], x.$name($y) => $prints)]
         )?
         ///
         /// # Panics

@@ -9,21 +9,22 @@ use crate::error::Error;
 use crate::raw::Raw;
 use crate::shape::Shape;
 
-/// The example of a method that a macro makes: its operands, of element type `T` where that is not `f32`, a call, and what
-/// the result prints.
+/// The example of a method that a macro makes: operands of rank `D` and element type `T`, by default `f32`, a call on them,
+/// and what its result prints.
 macro_rules! example {
-    ($($T:ident)? [$($x:tt)*], $call:expr => $prints:literal) => {
+    ($D:literal $($T:ident)? [$($x:tt)*], $call:expr => $prints:expr) => {
         concat!(
-            "```\nuse keyway::prelude::*;\nlet x = Tensor::<Flex, 1", $(", ", stringify!($T),)? ">::from_array([",
-            stringify!($($x)*), "], &Default::default());\nassert_eq!(", stringify!($call), ".to_string(), \"", $prints,
-            "\");\n```",
+            "```\nuse keyway::prelude::*;",
+            "\nlet x = Tensor::<Flex, ", $D, $(", ", stringify!($T),)? ">::from_array([", stringify!($($x)*),
+            "], &Default::default());\nassert_eq!(", stringify!($call), ".to_string(), \"", $prints, "\");\n```",
         )
     };
-    ($($T:ident)? [$($x:tt)*], [$($y:tt)*], $call:expr => $prints:literal) => {
+    ($D:literal $($T:ident)? [$($x:tt)*], [$($y:tt)*], $call:expr => $prints:expr) => {
         concat!(
-            "```\nuse keyway::prelude::*;\nlet device = Default::default();\nlet x = Tensor::<Flex, 1",
-            $(", ", stringify!($T),)? ">::from_array([", stringify!($($x)*), "], &device);\nlet y = Tensor::from_array([",
-            stringify!($($y)*), "], &device);\nassert_eq!(", stringify!($call), ".to_string(), \"", $prints, "\");\n```",
+            "```\nuse keyway::prelude::*;\nlet device = Default::default();",
+            "\nlet x = Tensor::<Flex, ", $D, $(", ", stringify!($T),)? ">::from_array([", stringify!($($x)*),
+            "], &device);\nlet y = Tensor::from_array([", stringify!($($y)*),
+            "], &device);\nassert_eq!(", stringify!($call), ".to_string(), \"", $prints, "\");\n```",
         )
     };
 }
@@ -59,19 +60,39 @@ pub struct Tensor<B: Backend, const D: usize, E: Element = f32> {
 
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// The tensor without its compile-time rank and element type.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// assert_eq!(x.into_raw().dtype(), keyway::DType::F32);
+    /// ```
     pub fn into_raw(self) -> Raw<B> {
         self.raw
     }
 
-    /// The tensor without its compile-time rank and element type.
+    /// A reference to the tensor without its compile-time rank and element type.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// assert_eq!(x.raw().rank(), 2);
+    /// ```
     pub fn raw(&self) -> &Raw<B> {
         &self.raw
     }
 
-    /// Checks the rank and the element type of a run-time tensor.
+    /// The run-time tensor as a typed one, after a check of its rank and element type.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// let raw = x.into_raw();
+    /// assert!(Tensor::<Flex, 2>::try_from_raw(raw.clone()).is_ok());
+    /// assert!(Tensor::<Flex, 3>::try_from_raw(raw).is_err());
+    /// ```
     ///
     /// # Errors
-    /// If they are not `D` and `E`.
+    /// If its rank is not `D`, or its elements are not `E`.
     pub fn try_from_raw(raw: Raw<B>) -> Result<Self, Error> {
         if raw.rank() != D {
             return Err(Error::rank("try_from_raw", raw.rank(), format!("rank {D}")));
@@ -125,17 +146,36 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         }
     }
 
-    /// The size along each axis.
+    /// The size along each axis, as an array.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// let [rows, columns] = x.dims();
+    /// assert_eq!((rows, columns), (2, 3));
+    /// ```
     pub fn dims(&self) -> [usize; D] {
         self.raw.shape().dims()
     }
 
-    /// The shape.
+    /// The size along each axis, as a [`Shape`].
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// assert_eq!(x.shape().num_elements(), 6);
+    /// ```
     pub fn shape(&self) -> Shape {
         self.raw.shape().clone()
     }
 
     /// Where the tensor lives.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = FlexDevice::default();
+    /// assert_eq!(Tensor::<Flex, 1>::zeros([3], &device).device(), device);
+    /// ```
     pub fn device(&self) -> B::Device {
         self.raw.device()
     }
