@@ -225,8 +225,8 @@ pub fn softsign<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>)
     Tensor::of(x.into_raw().softsign())
 }
 
-/// `x`, but `alpha · x` below 0 (He et al. 2015); its gradient at 0 is the slope. `alpha` holds one slope, or one for each
-/// channel (axis 1).
+/// `x`, but `alpha · x` below 0 (He et al. 2015); its gradient at 0 is the slope. `alpha` holds one slope, or one for
+/// each channel (axis 1).
 ///
 /// ```
 /// use keyway::activation::prelu;

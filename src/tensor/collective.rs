@@ -20,11 +20,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     ///
     /// ```
     /// use keyway::prelude::*;
-    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0], [3.0]]).map(|(device, x)| std::thread::spawn(move || {
+    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0], [3.0]]);
+    /// let members = members.map(|(device, x)| std::thread::spawn(move || {
     ///     Tensor::<Mesh<Flex>, 1>::from_array(x, &device).all_reduce(ReduceKind::Sum)?.into_vec()
     /// }));
-    /// let results: Vec<_> = members.collect::<Vec<_>>().into_iter().map(|member| member.join().unwrap().unwrap()).collect();
-    /// assert_eq!(results, [[4.0], [4.0]]);
+    /// for (member, result) in members.collect::<Vec<_>>().into_iter().zip([[4.0], [4.0]]) {
+    ///     assert_eq!(member.join().unwrap()?, result);
+    /// }
     /// # Ok::<(), keyway::Error>(())
     /// ```
     ///
@@ -44,7 +46,9 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// ```
     /// use keyway::prelude::*;
     /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0], [3.0]]);
-    /// let pending = members.map(|(device, x)| Tensor::<Mesh<Flex>, 1>::from_array(x, &device).all_reduce_async(ReduceKind::Mean));
+    /// let pending = members.map(|(device, x)| {
+    ///     Tensor::<Mesh<Flex>, 1>::from_array(x, &device).all_reduce_async(ReduceKind::Mean)
+    /// });
     /// for (pending, result) in pending.collect::<Vec<_>>().into_iter().zip([[2.0], [2.0]]) {
     ///     assert_eq!(pending?.wait()?.into_vec()?, result);
     /// }
@@ -65,11 +69,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     ///
     /// ```
     /// use keyway::prelude::*;
-    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0], [3.0]]).map(|(device, x)| std::thread::spawn(move || {
+    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0], [3.0]]);
+    /// let members = members.map(|(device, x)| std::thread::spawn(move || {
     ///     Tensor::<Mesh<Flex>, 1>::from_array(x, &device).broadcast(1)?.into_vec()
     /// }));
-    /// let results: Vec<_> = members.collect::<Vec<_>>().into_iter().map(|member| member.join().unwrap().unwrap()).collect();
-    /// assert_eq!(results, [[3.0], [3.0]]);
+    /// for (member, result) in members.collect::<Vec<_>>().into_iter().zip([[3.0], [3.0]]) {
+    ///     assert_eq!(member.join().unwrap()?, result);
+    /// }
     /// # Ok::<(), keyway::Error>(())
     /// ```
     ///
@@ -87,7 +93,9 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// ```
     /// use keyway::prelude::*;
     /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0], [3.0]]);
-    /// let pending = members.map(|(device, x)| Tensor::<Mesh<Flex>, 1>::from_array(x, &device).broadcast_async(0));
+    /// let pending = members.map(|(device, x)| {
+    ///     Tensor::<Mesh<Flex>, 1>::from_array(x, &device).broadcast_async(0)
+    /// });
     /// for (pending, result) in pending.collect::<Vec<_>>().into_iter().zip([[1.0], [1.0]]) {
     ///     assert_eq!(pending?.wait()?.into_vec()?, result);
     /// }
@@ -107,11 +115,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     ///
     /// ```
     /// use keyway::prelude::*;
-    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0], [3.0]]).map(|(device, x)| std::thread::spawn(move || {
+    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0], [3.0]]);
+    /// let members = members.map(|(device, x)| std::thread::spawn(move || {
     ///     Tensor::<Mesh<Flex>, 1>::from_array(x, &device).all_gather(0)?.into_vec()
     /// }));
-    /// let results: Vec<_> = members.collect::<Vec<_>>().into_iter().map(|member| member.join().unwrap().unwrap()).collect();
-    /// assert_eq!(results, [[1.0, 3.0], [1.0, 3.0]]);
+    /// for (member, result) in members.collect::<Vec<_>>().into_iter().zip([[1.0, 3.0], [1.0, 3.0]]) {
+    ///     assert_eq!(member.join().unwrap()?, result);
+    /// }
     /// # Ok::<(), keyway::Error>(())
     /// ```
     ///
@@ -129,7 +139,9 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// ```
     /// use keyway::prelude::*;
     /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0], [3.0]]);
-    /// let pending = members.map(|(device, x)| Tensor::<Mesh<Flex>, 1>::from_array(x, &device).all_gather_async(0));
+    /// let pending = members.map(|(device, x)| {
+    ///     Tensor::<Mesh<Flex>, 1>::from_array(x, &device).all_gather_async(0)
+    /// });
     /// for (pending, result) in pending.collect::<Vec<_>>().into_iter().zip([[1.0, 3.0], [1.0, 3.0]]) {
     ///     assert_eq!(pending?.wait()?.into_vec()?, result);
     /// }
@@ -150,11 +162,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     ///
     /// ```
     /// use keyway::prelude::*;
-    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0, 2.0], [3.0, 4.0]]).map(|(device, x)| std::thread::spawn(move || {
+    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0, 2.0], [3.0, 4.0]]);
+    /// let members = members.map(|(device, x)| std::thread::spawn(move || {
     ///     Tensor::<Mesh<Flex>, 1>::from_array(x, &device).reduce_scatter(ReduceKind::Sum, 0)?.into_vec()
     /// }));
-    /// let results: Vec<_> = members.collect::<Vec<_>>().into_iter().map(|member| member.join().unwrap().unwrap()).collect();
-    /// assert_eq!(results, [[4.0], [6.0]]);
+    /// for (member, result) in members.collect::<Vec<_>>().into_iter().zip([[4.0], [6.0]]) {
+    ///     assert_eq!(member.join().unwrap()?, result);
+    /// }
     /// # Ok::<(), keyway::Error>(())
     /// ```
     ///
@@ -173,7 +187,9 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// ```
     /// use keyway::prelude::*;
     /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([[1.0, 2.0], [3.0, 4.0]]);
-    /// let pending = members.map(|(device, x)| Tensor::<Mesh<Flex>, 1>::from_array(x, &device).reduce_scatter_async(ReduceKind::Max, 0));
+    /// let pending = members.map(|(device, x)| {
+    ///     Tensor::<Mesh<Flex>, 1>::from_array(x, &device).reduce_scatter_async(ReduceKind::Max, 0)
+    /// });
     /// for (pending, result) in pending.collect::<Vec<_>>().into_iter().zip([[3.0], [4.0]]) {
     ///     assert_eq!(pending?.wait()?.into_vec()?, result);
     /// }
@@ -196,7 +212,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     ///
     /// ```
     /// use keyway::prelude::*;
-    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([1.0, 3.0]).map(|(device, x)| std::thread::spawn(move || {
+    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([1.0, 3.0]);
+    /// let members = members.map(|(device, x)| std::thread::spawn(move || {
     ///     let w = Tensor::<Autodiff<Mesh<Flex>>, 1>::ones([1], &device).set_distributed_params("w");
     ///     w.grad(&(w.clone() * x).backward_synced()?).unwrap().into_vec()
     /// }));

@@ -120,8 +120,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Tensor::of(self.raw.is_finite())
     }
 
-    /// Whether `|x - y| ≤ atol + rtol |y|`, by default with `rtol` 1e-5 and `atol` 1e-8. Equal infinities are close, and so
-    /// are two NaNs.
+    /// Whether `|x - y| ≤ atol + rtol |y|`, by default with `rtol` 1e-5 and `atol` 1e-8. Equal infinities are close,
+    /// and so are two NaNs.
     ///
     /// ```
     /// use keyway::prelude::*;

@@ -7,8 +7,8 @@ use super::{Operand, Tensor};
 use crate::backend::{Backend, Supports};
 use crate::element::{Element, FloatElement, IntElement, NumericElement, Scalar};
 
-// The example of a row, where its documentation has none: the operands, after their element type if that is not `f32`, and
-// what the result prints.
+// The example of a row, where its documentation has none: the operands, after their element type if that is not `f32`,
+// and what the result prints.
 
 macro_rules! unary {
     ($($(#[$doc:meta])* $name:ident: $bound:ident $(, $($T:ident)? [$($x:tt)*] => $prints:literal)?;)*) => { $(
@@ -199,8 +199,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Self::of(self.raw.powf(other.into_arg()))
     }
 
-    /// `xʸ` with exponents of the same type. For integers it wraps, and `x⁻ⁿ = 1 / xⁿ` is rounded towards zero: 0 unless x is
-    /// 1 or -1.
+    /// `xʸ` with exponents of the same type. For integers it wraps, and `x⁻ⁿ = 1 / xⁿ` is rounded towards zero: 0
+    /// unless x is 1 or -1.
     ///
     /// ```
     /// use keyway::prelude::*;
@@ -277,8 +277,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 
 /// Conversion of elements.
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
-    /// Converts the elements as Rust's `as` does, and to `bool` as "is not zero". Floats become integers towards zero, the
-    /// nearest there is, or 0 for NaN.
+    /// Converts the elements as Rust's `as` does, and to `bool` as "is not zero". Floats become integers towards zero,
+    /// the nearest there is, or 0 for NaN.
     ///
     /// ```
     /// use keyway::prelude::*;

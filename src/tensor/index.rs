@@ -107,8 +107,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Self::of(self.raw.gather(Self::axis(dim), indices.raw))
     }
 
-    /// `out[i][indices[i][j]] = values[i][j]` (along axis 1), combined with what is there by `update`; the rest stays. `values`
-    /// has the shape of `indices`.
+    /// `out[i][indices[i][j]] = values[i][j]` (along axis 1), combined with what is there by `update`; the rest stays.
+    /// `values` has the shape of `indices`.
     ///
     /// ```
     /// use keyway::prelude::*;
@@ -164,7 +164,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis, an index lies outside it, or the values have not the shape that [`Tensor::select`] gives.
+    /// If there is no such axis, an index lies outside it, or the values have not the shape that [`Tensor::select`]
+    /// gives.
     #[track_caller]
     pub fn select_assign<I: IntElement>(
         self,

@@ -152,8 +152,8 @@ losses! {
     /// If the shapes differ.
     binary_cross_entropy_with_logits();
 
-    /// The divergence of Kullback and Leibler, `t (ln t - x)`, of logarithms x of probabilities and probabilities t; 0 where
-    /// t is.
+    /// The divergence of Kullback and Leibler, `t (ln t - x)`, of logarithms x of probabilities and probabilities t; 0
+    /// where t is.
     ///
     /// ```
     /// use keyway::loss::{self, Sum};

@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::raw::Raw;
 use crate::shape::Shape;
 
-/// The example of a method that a macro makes: operands of rank `D` and element type `T`, by default `f32`, a call on them,
-/// and what its result prints.
+/// The example of a method that a macro makes: operands of rank `D` and element type `T`, by default `f32`, a call on
+/// them, and what its result prints.
 macro_rules! example {
     ($D:literal $($T:ident)? [$($x:tt)*], $call:expr => $prints:expr) => {
         concat!(

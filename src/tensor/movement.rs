@@ -260,7 +260,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Self::of(self.raw.flip(Self::axes(&axes)))
     }
 
-    /// Shifts the elements along axes, by positive numbers towards the end; those pushed over an end come in at the other.
+    /// Shifts the elements along axes, by positive numbers towards the end; those pushed over an end come in at the
+    /// other.
     ///
     /// ```
     /// use keyway::prelude::*;
@@ -276,7 +277,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Self::of(self.raw.roll(shifts, &Self::axes(dims)))
     }
 
-    /// Shifts the elements along one axis, by a positive number towards the end; those pushed over an end come in at the other.
+    /// Shifts the elements along one axis, by a positive number towards the end; those pushed over an end come in at
+    /// the other.
     ///
     /// ```
     /// use keyway::prelude::*;
@@ -445,8 +447,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Self::of(self.raw.repeat_dim(Self::axis(dim), times))
     }
 
-    /// Adds elements around the last axes: `padding` holds (before, after) for each of them, the last axis last. They are one
-    /// number, or what a [`PadMode`] makes of the tensor's own.
+    /// Adds elements around the last axes: `padding` holds (before, after) for each of them, the last axis last. They
+    /// are one number, or what a [`PadMode`] makes of the tensor's own.
     ///
     /// ```
     /// use keyway::prelude::*;
