@@ -47,6 +47,17 @@ pub trait Optimizer<B: PlainBackend> {
 
     /// Gives every parameter that has a gradient its next value, at a learning rate. Clones of the model keep theirs.
     ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::SgdConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 2.0).backward();
+    /// SgdConfig::new().init().step(0.1, &mut weight, &gradients)?;
+    /// assert_eq!(weight.val().into_vec()?, [0.8]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `Argument` if the learning rate is not finite; if the gradients hold none of the model's parameters, as those of
     /// another model do; or if the device is in a group that does not train a parameter together, as after
