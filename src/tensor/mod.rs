@@ -53,6 +53,20 @@ pub use nested::Nested;
 pub use operand::{BitElement, Operand};
 
 /// A tensor on backend `B` with `D` axes of elements `E`; all three are checked by the compiler.
+///
+/// Numbers have the operators `+ - * / %` and unary `-`; integers have `& | ^ << >>` and `!` besides, and so have `bool`s,
+/// but for the shifts. Operands are tensors, by value or by reference, whose shapes broadcast, and numbers.
+///
+/// ```
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let x = Tensor::<Flex, 2>::from_array([[1.0, 2.0], [3.0, 4.0]], &device);
+/// let row = Tensor::from_array([[10.0, 20.0]], &device);
+/// assert_eq!((&x * 2.0 + row).into_vec()?, [12.0, 24.0, 16.0, 28.0]);
+/// let odd = (&x % 2.0).greater(0.0);
+/// assert_eq!((1.0 - x).mask_fill(!odd, 0.0).into_vec()?, [0.0, 0.0, -2.0, 0.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
 pub struct Tensor<B: Backend, const D: usize, E: Element = f32> {
     raw: Raw<B>,
     element: PhantomData<E>,
