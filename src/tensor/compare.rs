@@ -11,7 +11,7 @@ macro_rules! compare {
     ($($(#[$doc:meta])* $name:ident $elem:ident: $bound:ident => $prints:literal;)*) => { $(
         $(#[$doc])*
         ///
-        #[doc = example!(1 [1.0, 2.0, 3.0, f32::NAN], [2.0], x.$name(y) => $prints)]
+        #[doc = example!(1 "[1.0, 2.0, 3.0, f32::NAN]", "[2.0]"; $name("y") => $prints)]
         ///
         /// # Panics
         /// If the shapes do not broadcast, or the devices differ.
@@ -25,7 +25,7 @@ macro_rules! compare {
 
         $(#[$doc])*
         ///
-        #[doc = example!(1 [1.0, 2.0, 3.0, f32::NAN], x.$elem(2.0) => $prints)]
+        #[doc = example!(1 "[1.0, 2.0, 3.0, f32::NAN]"; $elem("2.0") => $prints)]
         ///
         /// # Panics
         /// If the number is none for elements `E`.
@@ -207,7 +207,9 @@ macro_rules! logical {
     ($($(#[$doc:meta])* $name:ident => $prints:literal;)*) => { $(
         $(#[$doc])*
         ///
-        #[doc = example!(1 bool [true, true, false, false], [true, false, true, false], x.$name(y) => $prints)]
+        #[doc = example!(
+            1 bool "[true, true, false, false]", "[true, false, true, false]"; $name("y") => $prints
+        )]
         ///
         /// # Panics
         /// If the shapes do not broadcast, or the devices differ.

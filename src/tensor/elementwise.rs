@@ -11,11 +11,11 @@ use crate::element::{Element, FloatElement, IntElement, NumericElement, Scalar};
 // and what the result prints.
 
 macro_rules! unary {
-    ($($(#[$doc:meta])* $name:ident: $bound:ident $(, $($T:ident)? [$($x:tt)*] => $prints:literal)?;)*) => { $(
+    ($($(#[$doc:meta])* $name:ident: $bound:ident $(, $($T:ident)? $x:literal => $prints:literal)?;)*) => { $(
         $(#[$doc])*
         $(
             ///
-            #[doc = example!(1 $($T)? [$($x)*], x.$name() => $prints)]
+            #[doc = example!(1 $($T)? $x; $name("") => $prints)]
         )?
         #[track_caller]
         pub fn $name(self) -> Self
@@ -30,12 +30,12 @@ macro_rules! unary {
 macro_rules! binary {
     ($(
         $(#[$doc:meta])*
-        $name:ident: $bound:ident $(, $($T:ident)? [$($x:tt)*], [$($y:tt)*] => $prints:literal)?;
+        $name:ident: $bound:ident $(, $($T:ident)? $x:literal, $y:literal => $prints:literal)?;
     )*) => { $(
         $(#[$doc])*
         $(
             ///
-            #[doc = example!(1 $($T)? [$($x)*], [$($y)*], x.$name(y) => $prints)]
+            #[doc = example!(1 $($T)? $x, $y; $name("y") => $prints)]
         )?
         ///
         /// # Panics
@@ -53,12 +53,12 @@ macro_rules! binary {
 macro_rules! scalar {
     ($(
         $(#[$doc:meta])*
-        $name:ident => $raw:ident: $bound:ident $(, $($T:ident)? [$($x:tt)*], $y:literal => $prints:literal)?;
+        $name:ident => $raw:ident: $bound:ident $(, $($T:ident)? $x:literal, $y:literal => $prints:literal)?;
     )*) => { $(
         $(#[$doc])*
         $(
             ///
-            #[doc = example!(1 $($T)? [$($x)*], x.$name($y) => $prints)]
+            #[doc = example!(1 $($T)? $x; $name(stringify!($y)) => $prints)]
         )?
         ///
         /// # Panics
@@ -79,65 +79,65 @@ macro_rules! scalar {
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     unary! {
         /// `-x`; wraps for integers.
-        neg: NumericElement, i8 [1, -128] => "[  -1, -128]";
+        neg: NumericElement, i8 "[1, -128]" => "[  -1, -128]";
         /// `|x|`; wraps for the least integer.
-        abs: NumericElement, i8 [-3, -128] => "[   3, -128]";
+        abs: NumericElement, i8 "[-3, -128]" => "[   3, -128]";
         /// -1, 0 or 1 by the sign of x: 0 for both zeros; NaN stays.
-        sign: NumericElement, [-2.5, 0.0, f32::NAN] => "[-1.0,  0.0,  NaN]";
+        sign: NumericElement, "[-2.5, 0.0, f32::NAN]" => "[-1.0,  0.0,  NaN]";
         /// `eˣ`.
-        exp: FloatElement, [0.0, 1.0] => "[1.0000, 2.7183]";
+        exp: FloatElement, "[0.0, 1.0]" => "[1.0000, 2.7183]";
         /// `eˣ - 1`, exact near 0.
-        expm1: FloatElement, [1e-10] => "[1.0000e-10]";
+        expm1: FloatElement, "[1e-10]" => "[1.0000e-10]";
         /// The natural logarithm, `ln x`; NaN below 0.
-        log: FloatElement, [2.0, 0.0, -1.0] => "[0.6931,   -inf,    NaN]";
+        log: FloatElement, "[2.0, 0.0, -1.0]" => "[0.6931,   -inf,    NaN]";
         /// `ln(1 + x)`, exact near 0; NaN below -1.
-        log1p: FloatElement, [1e-10] => "[1.0000e-10]";
+        log1p: FloatElement, "[1e-10]" => "[1.0000e-10]";
         /// `log₂ x`; NaN below 0.
-        log2: FloatElement, [0.5, 10.0] => "[-1.0000,  3.3219]";
+        log2: FloatElement, "[0.5, 10.0]" => "[-1.0000,  3.3219]";
         /// `log₁₀ x`; NaN below 0.
-        log10: FloatElement, [2.0, 100.0] => "[0.3010, 2.0000]";
+        log10: FloatElement, "[2.0, 100.0]" => "[0.3010, 2.0000]";
         /// `√x`; NaN below 0.
-        sqrt: FloatElement, [4.0, -1.0] => "[2.0, NaN]";
+        sqrt: FloatElement, "[4.0, -1.0]" => "[2.0, NaN]";
         /// `x²`; wraps for integers.
-        square: NumericElement, [3.0, -4.0] => "[ 9.0, 16.0]";
+        square: NumericElement, "[3.0, -4.0]" => "[ 9.0, 16.0]";
         /// `1 / x`; infinite at 0.
-        recip: FloatElement, [4.0, 0.0] => "[0.2500,    inf]";
+        recip: FloatElement, "[4.0, 0.0]" => "[0.2500,    inf]";
         /// `sin x`, of radians.
-        sin: FloatElement, [0.0, 1.0] => "[0.0000, 0.8415]";
+        sin: FloatElement, "[0.0, 1.0]" => "[0.0000, 0.8415]";
         /// `cos x`, of radians.
-        cos: FloatElement, [0.0, 1.0] => "[1.0000, 0.5403]";
+        cos: FloatElement, "[0.0, 1.0]" => "[1.0000, 0.5403]";
         /// `tan x`, of radians.
-        tan: FloatElement, [0.0, 1.0] => "[0.0000, 1.5574]";
+        tan: FloatElement, "[0.0, 1.0]" => "[0.0000, 1.5574]";
         /// `arcsin x`, in radians; NaN outside `-1..=1`.
-        asin: FloatElement, [1.0, 1.5] => "[1.5708,    NaN]";
+        asin: FloatElement, "[1.0, 1.5]" => "[1.5708,    NaN]";
         /// `arccos x`, in radians; NaN outside `-1..=1`.
-        acos: FloatElement, [0.0, 1.5] => "[1.5708,    NaN]";
+        acos: FloatElement, "[0.0, 1.5]" => "[1.5708,    NaN]";
         /// `arctan x`, in radians.
-        atan: FloatElement, [1.0, f32::INFINITY] => "[0.7854, 1.5708]";
+        atan: FloatElement, "[1.0, f32::INFINITY]" => "[0.7854, 1.5708]";
         /// `sinh x = (eˣ - e⁻ˣ) / 2`.
-        sinh: FloatElement, [0.0, 1.0] => "[0.0000, 1.1752]";
+        sinh: FloatElement, "[0.0, 1.0]" => "[0.0000, 1.1752]";
         /// `cosh x = (eˣ + e⁻ˣ) / 2`.
-        cosh: FloatElement, [0.0, 1.0] => "[1.0000, 1.5431]";
+        cosh: FloatElement, "[0.0, 1.0]" => "[1.0000, 1.5431]";
         /// `tanh x = sinh x / cosh x`.
-        tanh: FloatElement, [0.0, 1.0] => "[0.0000, 0.7616]";
+        tanh: FloatElement, "[0.0, 1.0]" => "[0.0000, 0.7616]";
         /// `arsinh x = ln(x + √(x² + 1))`, the inverse of [`sinh`](Tensor::sinh).
-        asinh: FloatElement, [0.0, 1.0] => "[0.0000, 0.8814]";
+        asinh: FloatElement, "[0.0, 1.0]" => "[0.0000, 0.8814]";
         /// `arcosh x = ln(x + √(x² - 1))`, the inverse of [`cosh`](Tensor::cosh); NaN below 1.
-        acosh: FloatElement, [2.0, 0.5] => "[1.3170,    NaN]";
+        acosh: FloatElement, "[2.0, 0.5]" => "[1.3170,    NaN]";
         /// `artanh x = ln((1 + x) / (1 - x)) / 2`, the inverse of [`tanh`](Tensor::tanh); NaN outside `-1..=1`.
-        atanh: FloatElement, [0.5, 1.0, 1.5] => "[0.5493,    inf,    NaN]";
+        atanh: FloatElement, "[0.5, 1.0, 1.5]" => "[0.5493,    inf,    NaN]";
         /// The error function, `2/√π ∫₀ˣ e^(-t²) dt`.
-        erf: FloatElement, [0.0, 1.0] => "[0.0000, 0.8427]";
+        erf: FloatElement, "[0.0, 1.0]" => "[0.0000, 0.8427]";
         /// The greatest whole number that is not above x.
-        floor: FloatElement, [1.5, -1.5] => "[ 1.0, -2.0]";
+        floor: FloatElement, "[1.5, -1.5]" => "[ 1.0, -2.0]";
         /// The least whole number that is not below x.
-        ceil: FloatElement, [1.5, -1.5] => "[ 2.0, -1.0]";
+        ceil: FloatElement, "[1.5, -1.5]" => "[ 2.0, -1.0]";
         /// The nearest whole number; the even one of two that are equally near.
-        round: FloatElement, [0.5, 1.5, 2.5] => "[0.0, 2.0, 2.0]";
+        round: FloatElement, "[0.5, 1.5, 2.5]" => "[0.0, 2.0, 2.0]";
         /// x without its fraction: rounded towards 0.
-        trunc: FloatElement, [1.5, -1.5] => "[ 1.0, -1.0]";
+        trunc: FloatElement, "[1.5, -1.5]" => "[ 1.0, -1.0]";
         /// Inverts every bit.
-        bitwise_not: IntElement, i32 [5, -1] => "[-6,  0]";
+        bitwise_not: IntElement, i32 "[5, -1]" => "[-6,  0]";
     }
 }
 
@@ -148,35 +148,35 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     binary! {
         /// `x + y`; wraps for integers.
-        add: NumericElement, u8 [100, 200], [1, 100] => "[101,  44]";
+        add: NumericElement, u8 "[100, 200]", "[1, 100]" => "[101,  44]";
         /// `x - y`; wraps for integers.
-        sub: NumericElement, u8 [5, 1], [3, 2] => "[  2, 255]";
+        sub: NumericElement, u8 "[5, 1]", "[3, 2]" => "[  2, 255]";
         /// `x · y`; wraps for integers.
-        mul: NumericElement, i8 [5, 100], [3, 2] => "[ 15, -56]";
+        mul: NumericElement, i8 "[5, 100]", "[3, 2]" => "[ 15, -56]";
         /// `x / y`; rounds towards zero for integers, whose division by zero panics.
-        div: NumericElement, i32 [7, -7], [2, 2] => "[ 3, -3]";
+        div: NumericElement, i32 "[7, -7]", "[2, 2]" => "[ 3, -3]";
         /// The remainder of `x / y` with the sign of y (Python's `%`); by integer zero it panics.
-        remainder: NumericElement, i32 [7, -7], [3, 3] => "[1, 2]";
+        remainder: NumericElement, i32 "[7, -7]", "[3, 3]" => "[1, 2]";
         /// The remainder of `x / y` with the sign of x (C's `fmod`).
-        fmod: FloatElement, [7.0, -7.0], [3.0, 3.0] => "[ 1.0, -1.0]";
+        fmod: FloatElement, "[7.0, -7.0]", "[3.0, 3.0]" => "[ 1.0, -1.0]";
         /// The greater of x and y; NaN if either is.
-        max_pair: NumericElement, [1.0, f32::NAN], [2.0, 2.0] => "[2.0, NaN]";
+        max_pair: NumericElement, "[1.0, f32::NAN]", "[2.0, 2.0]" => "[2.0, NaN]";
         /// The lesser of x and y; NaN if either is.
-        min_pair: NumericElement, [1.0, f32::NAN], [2.0, 2.0] => "[1.0, NaN]";
+        min_pair: NumericElement, "[1.0, f32::NAN]", "[2.0, 2.0]" => "[1.0, NaN]";
         /// The angle of the point (y, x), in radians from -π to π: `arctan(x / y)` in the right quadrant.
-        atan2: FloatElement, [1.0, -1.0], [-1.0, -1.0] => "[ 2.3562, -2.3562]";
+        atan2: FloatElement, "[1.0, -1.0]", "[-1.0, -1.0]" => "[ 2.3562, -2.3562]";
         /// `√(x² + y²)` without overflow.
-        hypot: FloatElement, [3e30], [4e30] => "[5.0000e30]";
+        hypot: FloatElement, "[3e30]", "[4e30]" => "[5.0000e30]";
         /// Bitwise and.
-        bitwise_and: IntElement, i32 [0b1100], [0b1010] => "[8]";
+        bitwise_and: IntElement, i32 "[0b1100]", "[0b1010]" => "[8]";
         /// Bitwise or.
-        bitwise_or: IntElement, i32 [0b1100], [0b1010] => "[14]";
+        bitwise_or: IntElement, i32 "[0b1100]", "[0b1010]" => "[14]";
         /// Bitwise exclusive or.
-        bitwise_xor: IntElement, i32 [0b1100], [0b1010] => "[6]";
+        bitwise_xor: IntElement, i32 "[0b1100]", "[0b1010]" => "[6]";
         /// `x << y`; 0 where y is not in `0..bits`.
-        bitwise_left_shift: IntElement, u8 [1, 129, 1], [3, 1, 8] => "[8, 2, 0]";
+        bitwise_left_shift: IntElement, u8 "[1, 129, 1]", "[3, 1, 8]" => "[8, 2, 0]";
         /// `x >> y`, keeping the sign; 0 or -1 where y is not in `0..bits`.
-        bitwise_right_shift: IntElement, i8 [8, -8, -8], [1, 1, 8] => "[ 4, -4, -1]";
+        bitwise_right_shift: IntElement, i8 "[8, -8, -8]", "[1, 1, 8]" => "[ 4, -4, -1]";
     }
 
     /// `xʸ`; NaN where x is negative and y not whole, 1 where y is 0.
@@ -223,35 +223,35 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 
     scalar! {
         /// `x + y`; wraps for integers.
-        add_scalar => add: NumericElement, [1.0, 2.0], 10.0 => "[11.0, 12.0]";
+        add_scalar => add: NumericElement, "[1.0, 2.0]", 10.0 => "[11.0, 12.0]";
         /// `x - y`; wraps for integers.
-        sub_scalar => sub: NumericElement, [10.0, 20.0], 1.0 => "[ 9.0, 19.0]";
+        sub_scalar => sub: NumericElement, "[10.0, 20.0]", 1.0 => "[ 9.0, 19.0]";
         /// `x · y`; wraps for integers.
-        mul_scalar => mul: NumericElement, [1.0, 2.0], 10.0 => "[10.0, 20.0]";
+        mul_scalar => mul: NumericElement, "[1.0, 2.0]", 10.0 => "[10.0, 20.0]";
         /// `x / y`; rounds towards zero for integers, whose division by zero panics.
-        div_scalar => div: NumericElement, i32 [7, -7], 2 => "[ 3, -3]";
+        div_scalar => div: NumericElement, i32 "[7, -7]", 2 => "[ 3, -3]";
         /// The remainder of `x / y` with the sign of y (Python's `%`); by integer zero it panics.
-        remainder_scalar => remainder: NumericElement, i32 [7, -7], 3 => "[1, 2]";
+        remainder_scalar => remainder: NumericElement, i32 "[7, -7]", 3 => "[1, 2]";
         /// The remainder of `x / y` with the sign of x (C's `fmod`).
-        fmod_scalar => fmod: FloatElement, [7.0, -7.0], 3.0 => "[ 1.0, -1.0]";
+        fmod_scalar => fmod: FloatElement, "[7.0, -7.0]", 3.0 => "[ 1.0, -1.0]";
         /// `xʸ`; NaN where x is negative and y not whole.
-        powf_scalar => powf: FloatElement, [2.0, -2.0], 0.5 => "[1.4142,    NaN]";
+        powf_scalar => powf: FloatElement, "[2.0, -2.0]", 0.5 => "[1.4142,    NaN]";
         /// `xʸ` for a whole y; integers wrap.
-        powi_scalar => powi: NumericElement, i32 [3, -2], 3 => "[27, -8]";
+        powi_scalar => powi: NumericElement, i32 "[3, -2]", 3 => "[27, -8]";
         /// Bitwise and.
-        bitwise_and_scalar => bitwise_and: IntElement, i32 [0b1100], 0b1010 => "[8]";
+        bitwise_and_scalar => bitwise_and: IntElement, i32 "[0b1100]", 0b1010 => "[8]";
         /// Bitwise or.
-        bitwise_or_scalar => bitwise_or: IntElement, i32 [0b1100], 0b1010 => "[14]";
+        bitwise_or_scalar => bitwise_or: IntElement, i32 "[0b1100]", 0b1010 => "[14]";
         /// Bitwise exclusive or.
-        bitwise_xor_scalar => bitwise_xor: IntElement, i32 [0b1100], 0b1010 => "[6]";
+        bitwise_xor_scalar => bitwise_xor: IntElement, i32 "[0b1100]", 0b1010 => "[6]";
         /// `x << y`; 0 where y is not in `0..bits`.
-        bitwise_left_shift_scalar => bitwise_left_shift: IntElement, u8 [1, 129], 1 => "[2, 2]";
+        bitwise_left_shift_scalar => bitwise_left_shift: IntElement, u8 "[1, 129]", 1 => "[2, 2]";
         /// `x >> y`, keeping the sign; 0 or -1 where y is not in `0..bits`.
-        bitwise_right_shift_scalar => bitwise_right_shift: IntElement, i8 [8, -8], 1 => "[ 4, -4]";
+        bitwise_right_shift_scalar => bitwise_right_shift: IntElement, i8 "[8, -8]", 1 => "[ 4, -4]";
         /// Values below the bound become it; NaN stays.
-        clamp_min => clamp_min: NumericElement, [-1.0, 2.0, f32::NAN], 0.0 => "[0.0, 2.0, NaN]";
+        clamp_min => clamp_min: NumericElement, "[-1.0, 2.0, f32::NAN]", 0.0 => "[0.0, 2.0, NaN]";
         /// Values above the bound become it; NaN stays.
-        clamp_max => clamp_max: NumericElement, [-1.0, 2.0, f32::NAN], 1.0 => "[-1.0,  1.0,  NaN]";
+        clamp_max => clamp_max: NumericElement, "[-1.0, 2.0, f32::NAN]", 1.0 => "[-1.0,  1.0,  NaN]";
     }
 
     /// Values below `min` become `min`, then values above `max` become `max`; NaN stays.

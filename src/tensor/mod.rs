@@ -9,22 +9,22 @@ use crate::error::Error;
 use crate::raw::Raw;
 use crate::shape::Shape;
 
-/// The example of a method that a macro makes: operands of rank `D` and element type `T`, by default `f32`, a call on
-/// them, and what its result prints.
+/// The example of a method that a macro makes: operands of rank `D` and element type `T`, by default `f32`, a call on them,
+/// and what its result prints.
 macro_rules! example {
-    ($D:literal $($T:ident)? [$($x:tt)*], $call:expr => $prints:expr) => {
+    ($D:literal $($T:ident)? $x:literal; $name:ident($args:expr) => $prints:expr) => {
         concat!(
             "```\nuse keyway::prelude::*;",
-            "\nlet x = Tensor::<Flex, ", $D, $(", ", stringify!($T),)? ">::from_array([", stringify!($($x)*),
-            "], &Default::default());\nassert_eq!(", stringify!($call), ".to_string(), \"", $prints, "\");\n```",
+            "\nlet x = Tensor::<Flex, ", $D, $(", ", stringify!($T),)? ">::from_array(", $x, ", &Default::default());",
+            "\nassert_eq!(x.", stringify!($name), "(", $args, ").to_string(), \"", $prints, "\");\n```",
         )
     };
-    ($D:literal $($T:ident)? [$($x:tt)*], [$($y:tt)*], $call:expr => $prints:expr) => {
+    ($D:literal $($T:ident)? $x:literal, $y:literal; $name:ident($args:expr) => $prints:expr) => {
         concat!(
             "```\nuse keyway::prelude::*;\nlet device = Default::default();",
-            "\nlet x = Tensor::<Flex, ", $D, $(", ", stringify!($T),)? ">::from_array([", stringify!($($x)*),
-            "], &device);\nlet y = Tensor::from_array([", stringify!($($y)*),
-            "], &device);\nassert_eq!(", stringify!($call), ".to_string(), \"", $prints, "\");\n```",
+            "\nlet x = Tensor::<Flex, ", $D, $(", ", stringify!($T),)? ">::from_array(", $x, ", &device);",
+            "\nlet y = Tensor::from_array(", $y, ", &device);",
+            "\nassert_eq!(x.", stringify!($name), "(", $args, ").to_string(), \"", $prints, "\");\n```",
         )
     };
 }

@@ -170,15 +170,11 @@ pub fn attention<B: Backend, const D: usize, E: FloatElement>(
 
 /// The example of a function that a macro makes: its arguments, all of this rank, a call on them, and its values.
 macro_rules! example {
-    ($rank:literal [$($name:ident = $value:tt),+], $call:expr => $values:expr) => {
+    ($rank:literal [$($arg:ident = $value:tt),+], $call:expr => $values:literal) => {
         concat!(
             "```\nuse keyway::prelude::*;\nlet device = Default::default();",
-            $(
-                "\nlet ", stringify!($name), " = Tensor::<Flex, ", $rank, ">::from_array(", stringify!($value),
-                ", &device);",
-            )+
-            "\nassert_eq!(", stringify!($call), ".into_vec()?, ", stringify!($values), ");",
-            "\n# Ok::<(), keyway::Error>(())\n```",
+            $("\nlet ", stringify!($arg), " = Tensor::<Flex, ", $rank, ">::from_array(", stringify!($value), ", &device);",)+
+            "\nassert_eq!(module::", $call, ".into_vec()?, ", $values, ");\n# Ok::<(), keyway::Error>(())\n```",
         )
     };
 }
@@ -187,7 +183,7 @@ macro_rules! example {
 
 macro_rules! conv {
     ($(
-        $conv:ident $transpose:ident $rank:literal $axes:literal $spatial:literal, $x:tt $weight:tt $padding_out:tt;
+        $conv:ident $transpose:ident $rank:literal $axes:literal $spatial:literal, $x:tt $weight:tt $padding_out:literal;
     )*) => { $(
         #[doc = concat!("Cross-correlation: `x` is `[batch, in, ", $spatial, "]`, `weight` `[out, in / groups, kernel…]`,")]
         /// `bias` `[out]`, and the result `[batch, out, …]`. Along each spatial axis its size is
@@ -195,7 +191,7 @@ macro_rules! conv {
         ///
         #[doc = example!(
             $rank [x = $x, weight = $weight],
-            module::$conv(x, weight, None, Default::default()) => [21.0, 42.0]
+            concat!(stringify!($conv), "(x, weight, None, Default::default())") => "[21.0, 42.0]"
         )]
         ///
         /// # Panics
@@ -218,7 +214,8 @@ macro_rules! conv {
         ///
         #[doc = example!(
             $rank [x = $x, weight = $weight],
-            module::$transpose(x, weight, None, Default::default(), $padding_out) => [1.0, 12.0, 24.0, 40.0]
+            concat!(stringify!($transpose), "(x, weight, None, Default::default(), ", $padding_out, ")")
+                => "[1.0, 12.0, 24.0, 40.0]"
         )]
         ///
         /// # Panics
@@ -238,24 +235,26 @@ macro_rules! conv {
 }
 
 conv! {
-    conv1d conv_transpose1d 3 1 "length", [[[1.0, 2.0, 4.0]]] [[[1.0, 10.0]]] [0];
-    conv2d conv_transpose2d 4 2 "height, width", [[[[1.0, 2.0, 4.0]]]] [[[[1.0, 10.0]]]] [0, 0];
-    conv3d conv_transpose3d 5 3 "depth, height, width", [[[[[1.0, 2.0, 4.0]]]]] [[[[[1.0, 10.0]]]]] [0, 0, 0];
+    conv1d conv_transpose1d 3 1 "length", [[[1.0, 2.0, 4.0]]] [[[1.0, 10.0]]] "[0]";
+    conv2d conv_transpose2d 4 2 "height, width", [[[[1.0, 2.0, 4.0]]]] [[[[1.0, 10.0]]]] "[0, 0]";
+    conv3d conv_transpose3d 5 3 "depth, height, width", [[[[[1.0, 2.0, 4.0]]]]] [[[[[1.0, 10.0]]]]] "[0, 0, 0]";
 }
 
-// A row ends with the input, the kernel, the padding and the dilation of its examples.
+// A row ends with the input, the kernel, the stride and the padding, and the dilation of its examples.
 
 macro_rules! pool {
     ($(
         $max:ident $max_with_indices:ident $avg:ident $rank:literal $axes:literal $spatial:literal,
-        $x:tt $kernel:tt $padding:tt $dilation:tt;
+        $x:tt $window:literal $dilation:literal;
     )*) => { $(
         #[doc = concat!("The greatest element of each window of `[batch, channels, ", $spatial, "]`; NaN if any is.")]
         /// `stride` is the distance between windows, `dilation` that between a window's elements; `padding`, before and
         /// after, is never the greatest. Along each spatial axis the result has size
         /// `⌊(size + 2 padding - dilation (kernel - 1) - 1) / stride⌋ + 1`.
         ///
-        #[doc = example!($rank [x = $x], module::$max(x, $kernel, $kernel, $padding, $dilation) => [3.0, 5.0])]
+        #[doc = example!(
+            $rank [x = $x], concat!(stringify!($max), "(x, ", $window, ", ", $dilation, ")") => "[3.0, 5.0]"
+        )]
         ///
         /// # Panics
         /// If a window is larger than the padded input, or lies in the padding.
@@ -275,7 +274,8 @@ macro_rules! pool {
         /// the first of several.
         ///
         #[doc = example!(
-            $rank [x = $x], module::$max_with_indices(x, $kernel, $kernel, $padding, $dilation).1 => [1, 3]
+            $rank [x = $x],
+            concat!(stringify!($max_with_indices), "(x, ", $window, ", ", $dilation, ").1") => "[1, 3]"
         )]
         ///
         /// # Panics
@@ -296,7 +296,9 @@ macro_rules! pool {
         /// between windows; `padding`, before and after, counts as zeros if `count_include_pad`, else not at all. Along
         /// each spatial axis the result has size `⌊(size + 2 padding - kernel) / stride⌋ + 1`.
         ///
-        #[doc = example!($rank [x = $x], module::$avg(x, $kernel, $kernel, $padding, true) => [2.0, 3.5])]
+        #[doc = example!(
+            $rank [x = $x], concat!(stringify!($avg), "(x, ", $window, ", true)") => "[2.0, 3.5]"
+        )]
         ///
         /// # Panics
         /// If a window is larger than the padded input.
@@ -316,10 +318,10 @@ macro_rules! pool {
 
 pool! {
     max_pool1d max_pool1d_with_indices avg_pool1d 3 1 "length",
-    [[[1.0, 3.0, 2.0, 5.0]]] [2] [0] [1];
+    [[[1.0, 3.0, 2.0, 5.0]]] "[2], [2], [0]" "[1]";
 
     max_pool2d max_pool2d_with_indices avg_pool2d 4 2 "height, width",
-    [[[[1.0, 3.0], [2.0, 5.0]]]] [1, 2] [0, 0] [1, 1];
+    [[[[1.0, 3.0], [2.0, 5.0]]]] "[1, 2], [1, 2], [0, 0]" "[1, 1]";
 }
 
 pub(crate) fn pool_options<const N: usize>(

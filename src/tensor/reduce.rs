@@ -13,7 +13,7 @@ macro_rules! reduce {
     )*) => { $(
         #[doc = concat!("The ", $word, " of all elements, in shape `[1]`. ", $edges)]
         ///
-        #[doc = example!(2 [[1.0, 2.0], [3.0, 4.0]], x.$all() => concat!("[", $total, "]"))]
+        #[doc = example!(2 "[[1.0, 2.0], [3.0, 4.0]]"; $all("") => concat!("[", $total, "]"))]
         #[track_caller]
         pub fn $all(self) -> Tensor<B, 1, E>
         where
@@ -24,7 +24,7 @@ macro_rules! reduce {
 
         #[doc = concat!("The ", $word, " of the elements along an axis, which stays with size 1. ", $edges)]
         ///
-        #[doc = example!(2 [[1.0, 2.0], [3.0, 4.0]], x.$dim(0) => concat!("[[", $columns, "]]"))]
+        #[doc = example!(2 "[[1.0, 2.0], [3.0, 4.0]]"; $dim("0") => concat!("[[", $columns, "]]"))]
         ///
         /// # Panics
         /// If there is no such axis.
@@ -38,7 +38,7 @@ macro_rules! reduce {
 
         #[doc = concat!("The ", $word, " of the elements over several axes, which stay with size 1. ", $edges)]
         ///
-        #[doc = example!(2 [[1.0, 2.0], [3.0, 4.0]], x.$dims(&[0, 1]) => concat!("[[", $total, "]]"))]
+        #[doc = example!(2 "[[1.0, 2.0], [3.0, 4.0]]"; $dims("&[0, 1]") => concat!("[[", $total, "]]"))]
         ///
         /// # Panics
         /// If there is no such axis, or one stands twice.
@@ -396,7 +396,7 @@ macro_rules! scan {
     ($($name:ident $word:literal => $prints:literal;)*) => { $(
         #[doc = concat!("The running ", $word, " along an axis, in the same shape; NaN stays once met.")]
         ///
-        #[doc = example!(1 [2.0, 1.0, 3.0, f32::NAN, 4.0], x.$name(0) => $prints)]
+        #[doc = example!(1 "[2.0, 1.0, 3.0, f32::NAN, 4.0]"; $name("0") => $prints)]
         ///
         /// # Panics
         /// If there is no such axis.
