@@ -314,7 +314,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Self::of(self.raw.narrow(Self::axis(dim), start, length))
     }
 
-    /// At most `chunks` parts of one size along an axis, `⌈size / chunks⌉`; the last may be shorter.
+    /// At most `chunks` parts of one size along an axis, `⌈size / chunks⌉`; the last may be shorter. An empty axis has no
+    /// parts.
     ///
     /// ```
     /// use keyway::prelude::*;
@@ -330,7 +331,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Self::of_all(self.raw.chunk(chunks, Self::axis(dim)))
     }
 
-    /// Parts of `split_size` elements along an axis; the last may be shorter.
+    /// Parts of `split_size` elements along an axis; the last may be shorter. An empty axis has no parts.
     ///
     /// ```
     /// use keyway::prelude::*;
