@@ -293,8 +293,9 @@ macro_rules! pool {
         }
 
         #[doc = concat!("The mean of each window of `[batch, channels, ", $spatial, "]`. `stride` is the distance")]
-        /// between windows; `padding`, before and after, counts as zeros if `count_include_pad`, else not at all. Along
-        /// each spatial axis the result has size `⌊(size + 2 padding - kernel) / stride⌋ + 1`.
+        /// between windows; `padding`, before and after, counts as zeros if `count_include_pad`, else not at all, so that
+        /// the mean of padding alone is NaN. Along each spatial axis the result has size
+        /// `⌊(size + 2 padding - kernel) / stride⌋ + 1`.
         ///
         #[doc = example!(
             $rank [x = $x], concat!(stringify!($avg), "(x, ", $window, ", true)") => "[2.0, 3.5]"
