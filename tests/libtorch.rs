@@ -1,15 +1,17 @@
 //! What is `LibTorch`'s alone; what it has in common with the others, their tests hold it to.
 #![cfg(feature = "tch")]
 
-use std::fs;
+mod support;
+
 use std::thread;
 
 use keyway::backend::BackendTypes;
 use keyway::collective::MeshDevice;
-use keyway::op::{MoveOp, Op};
+use keyway::op::{MoveOp, Op, UnaryOp};
 use keyway::prelude::*;
 use keyway::raw::Raw;
 use keyway::{DType, DynDevice};
+use support::{Layout, ops};
 
 type Values = <LibTorch as BackendTypes>::Primitive;
 
@@ -43,6 +45,41 @@ fn writing_in_place_is_not_seen_elsewhere() {
     // All elements of a stretched one are one element.
     let stretched = line(&[1.0]).expand([3]);
     assert_eq!(read(&(stretched + line(&[1.0, 2.0, 3.0]))), [2.0, 3.0, 4.0]);
+}
+
+/// Nor is what an op gives one of its operands under another name: writing to it in place leaves them as they were.
+#[test]
+fn results_are_not_operands() {
+    let device = LibTorchDevice::default();
+    for (s, &shape) in [&[][..], &[1], &[3, 4], &[1, 1], &[2, 1, 5], &[1, 2, 4, 3]]
+        .iter()
+        .enumerate()
+    {
+        for (d, &dtype) in LibTorch::dtypes(&device).iter().enumerate() {
+            for (i, op) in ops(&shape.into(), dtype).into_iter().enumerate() {
+                let layout = Layout::ALL[(s + d + i) % Layout::ALL.len()];
+                let placed = op.try_map(|x| x.place::<LibTorch>(layout, i as u64, &device, |x| x));
+                // Of an element type that it does not hold.
+                let Ok(op) = placed else { continue };
+                let read = |op: &Op<Raw<LibTorch>>| {
+                    let mut values = vec![];
+                    op.visit(|x| values.push(x.to_data().unwrap().to_le_bytes()));
+                    values
+                };
+                let before = read(&op);
+                let Ok(result) = Raw::run(op.clone()) else {
+                    continue;
+                };
+                let change = match result.dtype() {
+                    DType::Bool => UnaryOp::LogicalNot,
+                    dtype if dtype.is_int() => UnaryOp::BitwiseNot,
+                    _ => UnaryOp::Neg,
+                };
+                let changed = Raw::run(Op::Unary(change, result)).unwrap();
+                assert!(before == read(&op), "{op:?} in {layout:?}, then {changed:?}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -140,43 +177,4 @@ fn a_gpu_is_there_or_an_error() {
         );
     }
     assert!(DynDevice::open("mesh:tch:cuda:4096:2").is_err());
-}
-
-/// Every step makes tensors, views, a graph and gradients, and lets them go.
-#[test]
-fn ten_thousand_steps_take_no_memory() {
-    type B = Autodiff<LibTorch>;
-    // Small products: on a busy machine the threads of libtorch would wait for each other most of the time.
-    tch::set_num_threads(1);
-    let device = LibTorchDevice::new(3);
-    let random = |shape: [usize; 2]| Tensor::<B, 2>::random(shape, Distribution::Default, &device);
-    let (x, target) = (random([16, 8]), random([16, 4]));
-    let (mut w, mut v) = (random([8, 32]), random([32, 4]));
-    let mut step = || {
-        let (a, b) = (w.clone().require_grad(), v.clone().require_grad());
-        let hidden = x.clone().matmul(a.clone()).tanh().transpose().transpose();
-        let loss = (hidden.matmul(b.clone()) - target.clone()).powi(2).mean();
-        let gradients = loss.backward();
-        let sgd = |p: &Tensor<B, 2>| {
-            let grad = p.grad(&gradients).expect("the loss depends on it");
-            Tensor::from_inner(p.clone().inner() - grad * 0.01)
-        };
-        (w, v) = (sgd(&a), sgd(&b));
-    };
-    (0..1000).for_each(|_| step());
-    let before = resident();
-    (0..10_000).for_each(|_| step());
-    let grown = resident().saturating_sub(before);
-    // A leak of the smallest tensor of a step, 128 bytes and what libtorch keeps beside it, would be 4 MiB.
-    assert!(grown < 2 << 10, "{grown} KiB more after 10,000 steps");
-}
-
-/// The memory of this process, in KiB.
-fn resident() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").expect("this is Linux");
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:"))
-        .expect("the kernel says it");
-    line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
