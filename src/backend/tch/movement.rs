@@ -55,12 +55,7 @@ pub(super) fn movement(op: MoveOp, x: LibTorchTensor, meta: &Meta) -> Outcome<Li
             let mut padded = t.f_alias()?;
             for (axis, &(before, after)) in pads.iter().enumerate() {
                 if (before, after) != (0, 0) {
-                    let size = x.shape()[axis];
-                    let places: Vec<i64> = (0..before + size + after)
-                        .map(|i| mode.source(i as isize - before as isize, size) as i64)
-                        .collect();
-                    let places = Tensor::f_from_slice(&places)?.f_to(x.device().place())?;
-                    padded = padded.f_index_select(axis as i64, &places)?;
+                    padded = extended(&padded, axis as i64, [before, after].map(|n| n as i64), mode)?;
                 }
             }
             made(padded, &x, meta)
@@ -96,6 +91,27 @@ pub(super) fn slice_assign(
     forwards(&copy, ranges)?.f_copy_(&src)?;
     let meta = x.meta();
     made(copy, &x, &meta)
+}
+
+/// An axis with copies of its own elements before and after.
+fn extended(t: &Tensor, axis: i64, [before, after]: [i64; 2], mode: PadMode) -> Outcome<Tensor> {
+    let last = t.size()[axis as usize] - 1;
+    let part = |first: i64, len: i64| t.f_narrow(axis, first, len);
+    let repeated = |place: i64, len: i64| {
+        let mut size = vec![-1; t.dim()];
+        size[axis as usize] = len;
+        part(place, 1)?.f_expand(size, false)
+    };
+    let [start, end] = match mode {
+        PadMode::Constant(_) => unreachable!("constant padding is no copy"),
+        PadMode::Reflect => [
+            part(1.min(before), before)?.f_flip(axis)?,
+            part(last - after, after)?.f_flip(axis)?,
+        ],
+        PadMode::Replicate => [repeated(0, before)?, repeated(last, after)?],
+        PadMode::Circular => [part(last + 1 - before, before)?, part(0, after)?],
+    };
+    Ok(Tensor::f_cat(&[&start, t, &end], axis)?)
 }
 
 /// A view of the elements that a slice takes, all in the order in which they lie.

@@ -128,11 +128,12 @@ fn counts(shape: &Windows, count_include_pad: bool, like: &Tensor) -> Outcome<Te
     let mut counts = Tensor::f_full(vec![1; shape.axes() + 2], 1.0, options)?;
     for axis in 0..shape.axes() {
         let count = |window: i64| {
+            let (kernel, dilation) = (shape.kernel[axis], shape.dilation[axis]);
             let first = window * shape.stride[axis] - shape.before[axis];
-            let inside = |&k: &i64| (0..shape.input[axis]).contains(&(first + k * shape.dilation[axis]));
-            (0..shape.kernel[axis])
-                .filter(|k| count_include_pad || inside(k))
-                .count() as f64
+            // How many elements of the window lie before a place of the input.
+            let before = |place: i64| (place - first).max(0).saturating_add(dilation - 1) / dilation;
+            let inside = before(shape.input[axis]).min(kernel) - before(0).min(kernel);
+            (if count_include_pad { kernel } else { inside }) as f64
         };
         let line: Vec<f64> = (0..shape.output[axis]).map(count).collect();
         let mut along = vec![1; shape.axes() + 2];
