@@ -119,7 +119,7 @@ fn of_libtorch() -> [Contender<'static>; 4] {
         (
             "add: tch",
             Box::new(move || {
-                black_box(x.f_add(&x).expect("add"));
+                let _ = black_box(x.f_add(&x).expect("add"));
             }),
         ),
         (
@@ -131,7 +131,7 @@ fn of_libtorch() -> [Contender<'static>; 4] {
         (
             "exp: tch",
             Box::new(move || {
-                black_box(y.f_exp().expect("exp"));
+                let _ = black_box(y.f_exp().expect("exp"));
             }),
         ),
         (

@@ -28,7 +28,7 @@ fn read(x: &Tensor<LibTorch, 1>) -> Vec<f32> {
 #[test]
 fn writing_in_place_is_not_seen_elsewhere() {
     let x = line(&[1.0, 2.0, 3.0]);
-    let view = x.clone().slice([1..3]);
+    let view = x.clone().slice(s![1..3]);
     assert_eq!(read(&view.clone().exp().log().round()), [2.0, 3.0]);
     assert_eq!((read(&x), read(&view)), (vec![1.0, 2.0, 3.0], vec![2.0, 3.0]));
     // The last holder of a part writes to it; the whole is gone.
@@ -36,7 +36,7 @@ fn writing_in_place_is_not_seen_elsewhere() {
     assert_eq!(read(&(view + 1.0)), [3.0, 4.0]);
     // A view of a view.
     let x = line(&[1.0, 2.0, 3.0, 4.0]);
-    let part = x.clone().slice([0..3]).slice([1..3]);
+    let part = x.clone().slice(s![0..3]).slice(s![1..3]);
     let negated = part.neg();
     assert_eq!(
         (read(&x), read(&negated)),
