@@ -5,19 +5,23 @@
 //! names the folder of any other. Its threads are as libtorch sets them (`OMP_NUM_THREADS`). Gradients are those of
 //! [`Autodiff`](crate::Autodiff): nothing here asks libtorch for one.
 //!
-//! Where libtorch means another thing than the vocabulary, or leaves it open:
+//! What is not one call of libtorch for one op, since it has none, or means another thing, or leaves open what it means:
 //!
 //! | op | way |
 //! |---|---|
 //! | random numbers, `arange` of half types | made on the host, as on every backend |
-//! | convolutions over more than three axes, and any window with padding of more than 2²⁰ | `Flex` executes them on the host |
-//! | integer products of matrices on a GPU | the same |
+//! | convolution over more than three axes; windows with padding of more than 2²⁰; a float `remainder` whose quotient is beyond all numbers, of which libtorch makes NaN; products of integer matrices on a GPU | `Flex` executes them on the host |
 //! | `attention` of nothing, or of batches that stretch | the lowering |
-//! | a slice that goes back, `flip` | a copy: libtorch has no negative strides |
-//! | `sign` of NaN, casts from floats to integers, `x / -1` of integers, division by 0, indices out of range | some more calls |
-//! | `topk` | a stable sort: libtorch's takes any of equal elements |
-//! | pools with padding on one side or of more than half a window, with NaN, or, of means, with dilation | views of the windows |
+//! | `flip`, a slice that goes back | a copy: libtorch has no negative strides |
+//! | `sign` of NaN; float to integer; integers by 0 and -1; indices out of range | checked, or put right, by some more calls |
+//! | `sigmoid`, `sinh`, `cosh` where they overflow on the way | the same |
+//! | `mean`, `prod`, `erf`, `sigmoid`, `sinh`, `cosh`, means of pools, transposed convolution of half types | in `f32`, rounded once |
+//! | `topk` | a stable sort: libtorch's own takes any of equal elements |
+//! | pools with padding on one side or of more than half a window; of NaN; means with dilation | views of the windows |
+//! | padding on one side of a convolution | padded before |
+//! | padding with copies of the tensor | parts of it, joined |
 //! | the gradient of a convolution's weights | a convolution with the gradient: tch has no call for libtorch's own |
+//! | writing to one place twice, on a GPU | what is written last is found first |
 //! | `u16`, `u32`, `u64` | not held: libtorch hardly calculates with them |
 
 use tch::Tensor;
