@@ -327,6 +327,13 @@ impl<B: Backend> Raw<B> {
         }
         let (rows, columns) = (self.shape()[rank - 2], self.shape()[rank - 1]);
         let n = rows.min(columns);
+        // Beside an axis of size 0 there is no bound on the others.
+        if self.shape().num_elements() == 0 {
+            let mut shape = self.shape().to_vec();
+            shape.truncate(rank - 2);
+            shape.push(n);
+            return self.reshape(shape);
+        }
         let square = self.narrow(rank - 2, 0, n)?.narrow(rank - 1, 0, n)?;
         let shape = square.shape().clone().with(rank - 1, 1);
         let index = square.positions(rank - 2)?.expand(shape)?;
