@@ -113,6 +113,14 @@ impl<S: Read, T: Read> Read for (S, T) {
     }
 }
 
+impl<S: Read, T: Read, U: Read> Read for (S, T, U) {
+    fn read(self, into: &mut Vec<TensorData>) -> Result<(), Error> {
+        self.0.read(into)?;
+        self.1.read(into)?;
+        self.2.read(into)
+    }
+}
+
 impl<T: Read> Read for Result<T, Error> {
     fn read(self, into: &mut Vec<TensorData>) -> Result<(), Error> {
         self?.read(into)
@@ -259,7 +267,7 @@ fn movement() {
         x.triu(1); x.tril(-1);
         x.slice([0..1, 1..3]); x.slice((.., -1)); x.slice(1..); x.slice(s![.., ..;2, 1..;-1]);
         x.slice_dim(2, -3..-1); x.slice_fill(s![1, .., 2..], 9.0);
-        x.diag(), rank 2;
+        linalg::diag::<_, 3, 2, _>(x) => x.diag();
     }
     same! { [row]
         row.t();
@@ -336,12 +344,38 @@ fn products_and_norms() {
     let square = floats([3, 3]);
     same! { [x y] x.matmul(y); }
     same! { [a b] a.dot(b); }
-    same! { [square] square.diag(), rank 1; }
-    functions! { linalg [a b] outer(a, b); cosine_similarity(a, b, 0, None); cosine_similarity(a, b, 0, Some(100.0)); }
-    functions! { linalg [square] trace(square); }
+    let batch = floats([2, 3, 3]);
+    same! { [a b]
+        a.cross(b, 0);
+        linalg::outer::<_, 1, 2, _>(a, b) => a.outer(b);
+        linalg::outer_dim::<_, 1, 2, _>(a, b, 0) => a.outer_dim(b, 0);
+        Tensor::<Flex, 2>::einsum("i,j->ij", (&a, &b)) => DynTensor::einsum("i,j->ij", vec![a, b]);
+        linalg::einsum::<_, _, 1>("i,i", [&a, &b]) => DynTensor::einsum("i,i", vec![a, b]);
+    }
+    same! { [square a]
+        linalg::trace::<_, 2, 1, _>(square) => square.trace();
+        linalg::det::<_, 2, 1, _>(square) => square.det();
+        linalg::solve::<_, 2, 1, 1, _>(square, a) => square.solve(a);
+    }
+    same! { [batch]
+        linalg::diag::<_, 3, 2, _>(batch) => batch.diag();
+        linalg::trace::<_, 3, 2, _>(batch) => batch.trace();
+        linalg::det::<_, 3, 1, _>(batch) => batch.det();
+    }
+    same! { [batch square]
+        linalg::solve::<_, 3, 2, 3, _>(batch, square) => batch.solve(square);
+    }
+    same! { [x] linalg::svd::<_, 2, 1, _>(x, true) => x.svd(true); }
+    functions! { linalg [a b] cosine_similarity(a, b, 0, None); cosine_similarity(a, b, 0, Some(100.0)); }
+    functions! { linalg [square a] matvec(square, a); }
+    functions! { linalg [x] lu(x); qr(x, true); qr(x, false); }
+    functions! { linalg [square] cholesky(square, false); cholesky(square, true); }
     functions! { linalg [x]
-        l1_norm(x, 1); l2_norm(x, 1); max_abs_norm(x, 0); min_abs_norm(x, 0); lp_norm(x, 3.0, 1);
-        vector_norm(x, Norm::L0, 1); vector_norm(x, Norm::LNegInf, 1);
+        l0_norm(x, 1); l1_norm(x, 1); l2_norm(x, 1); max_abs_norm(x, 0); min_abs_norm(x, 0); lp_norm(x, 3.0, 1);
+        l0_norm_dims(x, &[0, 1]); l1_norm_dims(x, &[0, 1]); l2_norm_dims(x, &[0, 1]); max_abs_norm_dims(x, &[0, 1]);
+        min_abs_norm_dims(x, &[1]); lp_norm_dims(x, 0.5, &[0, 1]);
+        vector_norm(x, Norm::L0, 1); vector_norm(x, Norm::LNegInf, 1); vector_norm(x, 2, 1); vector_norm(x, 1.5f32, 1);
+        vector_norm_dims(x, Norm::LInf, &[0, 1]); vector_normalize(x, Norm::L2, 1, 1e-6);
     }
 }
 

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::str::FromStr;
 
-use keyway::linalg::Norm;
 use keyway::module::AttentionOptions;
 use keyway::nn::{BatchNorm2d, Buffer, Param};
 use keyway::op::{ConvOptions, PadMode, PoolOptions, ScatterMode};
@@ -119,13 +118,13 @@ functions! {
         neg abs sign exp expm1 log log1p log2 log10 sqrt square recip sin cos tan asin acos atan sinh cosh tanh asinh acosh
         atanh erf sigmoid relu floor ceil round trunc bitwise_not bool_not is_nan is_inf is_finite contains_nan
         gelu gelu_approximate silu selu log_sigmoid mish hard_swish softsign
-        sum mean prod max min any all max_abs trace transpose t squeeze diag argwhere nonzero
+        sum mean prod max min any all max_abs trace det lu transpose t squeeze diag argwhere nonzero
     }
     binary {
         add sub mul div remainder fmod powf powi max_pair min_pair atan2 hypot
         bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift
         equal not_equal lower lower_equal greater greater_equal bool_and bool_or bool_xor
-        prelu matmul dot outer embedding masked_select
+        prelu matmul matvec dot outer solve embedding masked_select
     }
     along {
         sum_dim mean_dim prod_dim max_dim min_dim any_dim all_dim max_abs_dim argmax argmin
@@ -133,7 +132,7 @@ functions! {
         cumsum cumprod cummax cummin
         sort sort_descending argsort argsort_descending sort_with_indices sort_descending_with_indices
         softmax log_softmax softmin quiet_softmax glu
-        l1_norm l2_norm max_abs_norm min_abs_norm
+        l0_norm l1_norm l2_norm max_abs_norm min_abs_norm
         squeeze_dim unsqueeze_dim
     }
     loss {
@@ -208,9 +207,24 @@ functions! {
             let [x, weight, bias] = some(xs);
             needed(x).linear(needed(weight), bias)
         };
-        l0_norm(x) => x.vector_norm(Norm::L0, a.get("dim"));
+        outer_dim(x, y) => x.outer_dim(y, a.get("dim"));
+        cross(x, y) => x.cross(y, a.get("dim"));
         lp_norm(x) => x.lp_norm(a.get("p"), a.get("dim"));
+        vector_norm_dims(x) => x.vector_norm_dims(a.get::<f64>("p"), &a.list("dims"));
+        vector_normalize(x) => x.vector_normalize(a.get::<f64>("p"), a.get("dim"), a.get("eps"));
         cosine_similarity(x, y) => x.cosine_similarity(y, a.get("dim"), a.option("eps"));
+
+        qr(x) => x.qr(a.get("reduced"));
+        cholesky(x) => {
+            let rows = x.shape()[x.rank() - 2];
+            let one = Raw::eye(rows, x.dtype(), device)?.unsqueeze(x.rank())?;
+            x.clone().matmul(x.transpose()?)?.add(one)?.cholesky(a.get("upper"))
+        };
+        svd(x) => {
+            let (u, s, vt) = x.svd(a.get("full"))?;
+            Ok((u.abs()?, s, vt.abs()?))
+        };
+        einsum[xs] => Raw::einsum(a.text("equation"), xs);
 
         conv[xs] => {
             let [x, weight, bias] = some(xs);
@@ -316,6 +330,11 @@ impl<B: PlainBackend> Outputs<B> for X<B> {
 impl<B: PlainBackend> Outputs<B> for (X<B>, X<B>) {
     fn list(self) -> Vec<X<B>> {
         vec![self.0, self.1]
+    }
+}
+impl<B: PlainBackend> Outputs<B> for (X<B>, X<B>, X<B>) {
+    fn list(self) -> Vec<X<B>> {
+        vec![self.0, self.1, self.2]
     }
 }
 impl<B: PlainBackend> Outputs<B> for Vec<X<B>> {

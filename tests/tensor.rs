@@ -554,8 +554,8 @@ mod movement {
             same(x.clone().triu(-far), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]);
             same(x.clone().tril(-far), [[0; 3]; 3]);
         }
-        same(x.diag::<1>(), [0, 4, 8]);
-        same(count([2, 2, 3]).diag::<2>(), [[0, 4], [6, 10]]);
+        same(linalg::diag::<_, 2, 1, _>(x), [0, 4, 8]);
+        same(linalg::diag::<_, 3, 2, _>(count([2, 2, 3])), [[0, 4], [6, 10]]);
     }
 }
 

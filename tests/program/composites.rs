@@ -46,6 +46,12 @@ impl<B: Backend> IntoResults<B> for Result<(Raw<B>, Raw<B>), Error> {
     }
 }
 
+impl<B: Backend> IntoResults<B> for Result<(Raw<B>, Raw<B>, Raw<B>), Error> {
+    fn list(self) -> Results<B> {
+        self.map(|(x, y, z)| vec![x, y, z])
+    }
+}
+
 impl<B: Backend> IntoResults<B> for Results<B> {
     fn list(self) -> Results<B> {
         self
@@ -122,9 +128,42 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.vector_norm(Norm::LNegInf, a.axes[0]);
         a.x.max_abs_dim(a.axes[0]);
         a.x.cosine_similarity(a.y, a.axes[0], None);
+        a.x.vector_norm_dims(Norm::L2, &a.axes);
+        a.x.vector_norm_dims(a.number, &a.axes[..a.n[0] % 3]);
+        a.x.lp_norm(a.number, a.axes[0]);
+        a.x.lp_norm_dims(a.number, &a.axes);
+        a.x.l0_norm(a.axes[0]);
+        a.x.l0_norm_dims(&a.axes);
+        a.x.l1_norm(a.axes[0]);
+        a.x.l1_norm_dims(&a.axes);
+        a.x.l2_norm(a.axes[0]);
+        a.x.l2_norm_dims(&a.axes);
+        a.x.max_abs_norm(a.axes[0]);
+        a.x.max_abs_norm_dims(&a.axes);
+        a.x.min_abs_norm(a.axes[0]);
+        a.x.min_abs_norm_dims(&a.axes);
+        a.x.vector_normalize(a.number, a.axes[0], 1e-3);
+        a.x.vector_normalize(Norm::L2, a.axes[0], a.number);
         a.x.dot(a.y);
+        a.x.matvec(a.row);
         a.x.outer(a.y);
+        a.x.outer_dim(a.y, a.axes[0]);
+        a.x.cross(a.y, a.axes[0]);
         a.x.trace();
+        a.x.det();
+        a.x.lu();
+        a.x.qr(true);
+        a.x.qr(false);
+        a.x.cholesky(a.n[0] % 2 == 0);
+        a.x.solve(a.y);
+        a.x.solve(a.row);
+        a.x.svd(false);
+        a.x.svd(true);
+        Raw::einsum("ij,jk->ik", vec![a.x, a.y]);
+        Raw::einsum("...i,...i->...", vec![a.x, a.y]);
+        Raw::einsum("...ii->...i", vec![a.x]);
+        Raw::einsum("i...j, ...ij, j", vec![a.x, a.y, a.row]);
+        Raw::einsum("ab..., b...", vec![a.x, a.z]);
         a.y.transpose().and_then(|weight| a.x.linear(weight, Some(a.row)));
         a.x.linear(a.y, None);
         a.x.embedding(a.index);

@@ -624,19 +624,47 @@ def norm(order):
     return lambda x, dim: torch.linalg.vector_norm(x, order, dim, keepdim=True)
 
 
+def magnitudes(x, full):
+    """The decomposition without the signs of its vectors, which are not determined."""
+    u, s, vt = torch.linalg.svd(x, full_matrices=full)
+    return u.abs(), s, vt.abs()
+
+
+def scalar(x):
+    return x if x.ndim else x.reshape(1)
+
+
+def regular(*shape):
+    """Square matrices that are far from singular."""
+    draw = normal(*shape)
+    return lambda: draw() + 2 * torch.eye(shape[-1], dtype=f64)
+
+
 FUNCTIONS |= {
     "matmul": torch.matmul,
     "linear": lambda x, weight, *bias: F.linear(x, weight.T, *bias),
     "dot": lambda x, y: torch.dot(x, y).reshape(1),
-    "outer": torch.outer,
-    "trace": lambda x: torch.trace(x).reshape(1),
+    "matvec": lambda a, x: (a @ x.unsqueeze(-1)).squeeze(-1),
+    "outer": lambda x, y: torch.outer(x, y) if x.ndim == 1 else x.unsqueeze(-1) * y.unsqueeze(-2),
+    "outer_dim": lambda x, y, dim: x.unsqueeze(dim + 1) * y.unsqueeze(dim),
+    "cross": lambda x, y, dim: torch.linalg.cross(x, y, dim=dim),
+    "trace": lambda x: x.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True, dtype=x.dtype),
     "l0_norm": norm(0),
     "l1_norm": norm(1),
     "l2_norm": norm(2),
     "max_abs_norm": norm(inf),
     "min_abs_norm": norm(-inf),
     "lp_norm": lambda x, p, dim: norm(p)(x, dim),
+    "vector_norm_dims": lambda x, p, dims: norm(p)(x, dims),
+    "vector_normalize": lambda x, p, dim, eps: F.normalize(x, p, dim, eps),
     "cosine_similarity": lambda x, y, dim, eps: F.cosine_similarity(x, y, dim, eps).unsqueeze(dim),
+    "det": lambda x: torch.linalg.det(x).reshape(x.shape[:-2] or 1),
+    "lu": torch.linalg.lu,
+    "qr": lambda x, reduced: torch.linalg.qr(x, "reduced" if reduced else "complete"),
+    "cholesky": lambda x, upper: torch.linalg.cholesky(x @ x.mT + torch.eye(x.shape[-2], dtype=x.dtype), upper=upper),
+    "solve": torch.linalg.solve,
+    "svd": magnitudes,
+    "einsum": lambda *xs, equation: scalar(torch.einsum(equation, *xs)),
 }
 case("matmul", normal(3, 4), normal(4, 2))
 case("matmul", normal(2, 3, 4), normal(2, 4, 2))
@@ -650,8 +678,17 @@ case("linear", normal(3, 4), normal(4, 2), normal(2))
 case("linear", normal(2, 3, 4), normal(4, 2))
 case("linear", normal(3), normal(3, 1), normal(1))
 case("dot", normal(5), normal(5))
+case("matvec", normal(2, 3), normal(3))
+case("matvec", normal(2, 4, 3), normal(1, 3))
 case("outer", normal(3), normal(2))
+case("outer", normal(2, 3), normal(2, 2))
+case("outer_dim", normal(2, 3), normal(1, 3), dim=0)
+case("cross", normal(2, 3), normal(2, 3), dim=1)
+case("cross", normal(3, 2), normal(3, 1), dim=0)
+case("cross", ints([1, 2, 3]), ints([-4, 5, 6]), dim=0)
 case("trace", normal(3, 3))
+case("trace", normal(2, 3, 2))
+case("trace", ints([[1, 2], [3, MAX]]))
 ZEROS = [[3.0, 0.0, -4.0], [0.0, 0.0, 0.0], [1.0, -1.0, 1e-3]]
 for name in ["l0_norm", "l1_norm", "l2_norm", "max_abs_norm", "min_abs_norm"]:
     case(name, distinct(3, 4), dim=1)
@@ -661,9 +698,48 @@ for name in ["l0_norm", "l1_norm", "l2_norm", "max_abs_norm", "min_abs_norm"]:
 for p in [3.0, 1.5, 0.5, -1.0, -2.0]:
     case("lp_norm", normal(2, 3), p=p, dim=1)
 case("lp_norm", ZEROS, p=3.0, dim=1)
+for p in [0.5, 1.5, 4.0, -1.0, -2.0, inf, -inf, 2.0, 1.0]:
+    case("lp_norm", ZEROS, p=p, dim=1)
+    case("vector_norm_dims", distinct(2, 3, 2), p=p, dims=[0, 2])
+case("vector_norm_dims", [[0.0, 2.0], [nan, 0.0]], p=0.0, dims=[0, 1])
+for p in [2.0, 1.0, 3.0, inf]:
+    case("vector_normalize", normal(2, 3), p=p, dim=1, eps=1e-12)
+    case("vector_normalize", ZEROS, p=p, dim=1, eps=0.5)
 case("cosine_similarity", normal(2, 4), normal(2, 4), dim=1, eps=1e-8)
 case("cosine_similarity", normal(3, 2), normal(3, 2), dim=0, eps=1e-8)
 case("cosine_similarity", [[0.0, 0.0], [1e-9, 0.0]], [[1.0, 2.0], [1.0, 0.0]], dim=1, eps=1e-8, grad=False)
+for shape in [(3, 3), (1, 1), (2, 2), (5, 5), (2, 4, 4), (0, 3, 3), (2, 0, 0), (0, 0)]:
+    case("det", regular(*shape))
+case("det", [[1.0, 2.0], [2.0, 4.0]], grad=False)
+case("det", [[nan, 2.0], [2.0, 4.0]], grad=False)
+for shape in [(3, 3), (1, 1), (3, 5), (5, 3), (2, 6, 4), (2, 2, 3, 3), (0, 2, 3)]:
+    case("lu", normal(*shape))
+    case("qr", normal(*shape), reduced=True)
+    case("qr", normal(*shape), reduced=False, grad=shape[-2] <= shape[-1])
+    case("svd", normal(*shape), full=False)
+    case("svd", normal(*shape[:-2], shape[-1] + 1, shape[-1]), full=True, grad=False)
+    case("cholesky", normal(*shape), upper=False)
+    case("cholesky", normal(*shape), upper=True)
+case("svd", [[1e200, 0.0], [0.0, 1e-200]], full=False, grad=False)
+case("solve", regular(3, 3), normal(3, 2))
+case("solve", regular(4, 4), normal(4))
+case("solve", regular(2, 3, 3), normal(2, 3))
+case("solve", regular(2, 1, 3, 3), normal(4, 3, 2))
+case("solve", regular(3, 3), normal(2, 3, 1))
+case("solve", regular(1, 1), normal(1, 1))
+case("solve", regular(2, 2), normal(2, 0))
+for equation, *shapes in [
+    ("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk", (2, 3), (3, 4)), ("ij->ji", (2, 3)), ("ba", (2, 3)), ("ii->i", (3, 3)),
+    ("ii", (3, 3)), ("iij->ji", (3, 3, 2)), ("iijj->", (2, 2, 3, 3)), ("i,i->", (4,), (4,)), ("i,j->ij", (2,), (3,)),
+    ("ij->", (2, 3)), ("ij->j", (2, 3)), ("bi,bi->b", (2, 3), (2, 3)), ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)),
+    ("...ij,...jk->...ik", (4, 1, 2, 3), (2, 3, 2)), ("...ii->...", (2, 3, 3)), ("i...->...", (2, 3, 2)),
+    ("...i,i", (2, 3), (3,)), ("...,...->...", (2, 3), (3,)), ("ij,jk,kl->il", (2, 3), (3, 2), (2, 3)),
+    ("ij,ik,il->jkl", (2, 2), (2, 3), (2, 1)), ("bhid,bhjd->bhij", (2, 2, 3, 2), (2, 2, 4, 2)), ("Ab,bC", (2, 3), (3, 2)),
+    ("ij,ij->ij", (2, 1), (2, 3)), ("i,i->", (1,), (3,)), ("ik,jk->ji", (2, 0), (3, 0)), ("...ij->ij", (2, 3, 2)),
+    ("abc,cd,def->abef", (2, 1, 3), (3, 2), (2, 2, 2)),
+]:  # fmt: skip
+    case("einsum", *[normal(*shape) for shape in shapes], equation=equation)
+case("einsum", ints([[1, 2], [3, 4]]), ints([5, 6]), equation="ij,j->i")
 
 # ---- Convolutions and pools ----
 

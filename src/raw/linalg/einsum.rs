@@ -24,9 +24,13 @@ impl<B: Backend> Raw<B> {
             let labels = labels.clone();
             // No axes, and one of size 1, are a number both.
             match &x.shape()[..] {
-                [1] if labels.is_empty() => Ok(Term { x: x.reshape([])?, labels }),
+                [1] if labels.is_empty() => Ok(Term {
+                    x: x.reshape([])?,
+                    labels,
+                }),
                 shape if labels.len() != shape.len() => {
-                    let message = format!("an operand of shape {shape:?} where a number stands, of shape [1]");
+                    let message =
+                        format!("an operand of shape {shape:?} where a number stands, of shape [1]");
                     Err(refuse(equation, message))
                 }
                 _ => Term { x, labels }.diagonals(equation),
@@ -133,7 +137,10 @@ fn letters(equation: &str, term: &str) -> Result<Vec<Option<u8>>, Error> {
 fn labels(letters: &[Option<u8>], more: usize) -> Vec<Label> {
     let labels = letters.iter().map(|letter| match letter {
         Some(letter) => vec![Label::Letter(*letter)],
-        None => (0..more).rev().map(|place| Label::More(std::cmp::Reverse(place))).collect(),
+        None => (0..more)
+            .rev()
+            .map(|place| Label::More(std::cmp::Reverse(place)))
+            .collect(),
     });
     labels.flatten().collect()
 }
@@ -165,7 +172,9 @@ impl<B: Backend> Term<B> {
 
     /// The sum over what is not kept.
     fn sum_but(mut self, keep: impl Fn(Label) -> bool) -> Result<Self, Error> {
-        let axes: Dims = (0..self.labels.len()).filter(|&axis| !keep(self.labels[axis])).collect();
+        let axes: Dims = (0..self.labels.len())
+            .filter(|&axis| !keep(self.labels[axis]))
+            .collect();
         if !axes.is_empty() {
             self.x = self.x.sum_dims(&axes)?.squeeze_dims(&axes)?;
             self.labels.retain(|&label| keep(label));
@@ -198,14 +207,22 @@ impl<B: Backend> Term<B> {
             };
             sizes.push((label, size));
         }
-        let size_of = |label: &Label| sizes.iter().find(|(of, _)| of == label).map_or(1, |(_, size)| *size);
+        let size_of = |label: &Label| {
+            sizes
+                .iter()
+                .find(|(of, _)| of == label)
+                .map_or(1, |(_, size)| *size)
+        };
         let dims = |labels: &[Label]| labels.iter().map(size_of).collect::<Vec<usize>>();
         let labels = [&batch[..], &rows, &columns].concat();
 
         if summed.is_empty() {
             let left = left.aligned(&labels)?;
             let right = right.aligned(&labels)?;
-            return Ok(Term { x: left.mul(right)?, labels });
+            return Ok(Term {
+                x: left.mul(right)?,
+                labels,
+            });
         }
         let joined = |labels: &[Label]| labels.iter().map(size_of).fold(1, usize::saturating_mul);
         let matrices = |term: Self, first: &[Label], second: &[Label]| {
@@ -222,7 +239,9 @@ impl<B: Backend> Term<B> {
     fn aligned(self, order: &[Label]) -> Result<Raw<B>, Error> {
         let place = |label: &Label| self.labels.iter().position(|of| of == label);
         let axes: Dims = order.iter().filter_map(place).collect();
-        let new: Dims = (0..order.len()).filter(|&axis| place(&order[axis]).is_none()).collect();
+        let new: Dims = (0..order.len())
+            .filter(|&axis| place(&order[axis]).is_none())
+            .collect();
         self.x.permute(axes)?.unsqueeze_dims(&new)
     }
 

@@ -45,7 +45,10 @@ impl<B: Backend> Raw<B> {
         // The sign of a permutation is that of the number of pairs in the wrong order.
         let pairs = origin.clone().greater(origin.transpose()?)?.cast(DType::I32)?;
         let wrong = pairs.triu(1)?.sum_dims(&[last - 1, last])?;
-        let product = wrong.remainder(2)?.equal(1)?.choose(product.clone().neg()?, product)?;
+        let product = wrong
+            .remainder(2)?
+            .equal(1)?
+            .choose(product.clone().neg()?, product)?;
 
         // 0 where a pivot is, with the gradient of the product: the cofactors.
         let zero = product.clone().sub(product.detached())?;
@@ -59,7 +62,11 @@ impl<B: Backend> Raw<B> {
         let (dtype, rank, k) = (self.dtype(), self.rank(), m.min(n));
         if self.shape().num_elements() == 0 {
             let (lower, upper) = (self.batch_of(&[m, k]), self.batch_of(&[k, n]));
-            return Ok((self.identities(m)?, self.clone().reshape(lower)?, self.reshape(upper)?));
+            return Ok((
+                self.identities(m)?,
+                self.clone().reshape(lower)?,
+                self.reshape(upper)?,
+            ));
         }
         let (origin, packed) = self.widen()?.lu_packed()?;
         let permutation = origin.positions(rank - 2)?.equal(origin.transpose()?)?;
@@ -77,7 +84,11 @@ impl<B: Backend> Raw<B> {
         let size = if reduced { k } else { m };
         if self.shape().num_elements() == 0 {
             let (q, r) = (self.batch_of(&[m, size]), self.batch_of(&[size, n]));
-            let q = if reduced { self.clone().reshape(q)? } else { self.identities(m)? };
+            let q = if reduced {
+                self.clone().reshape(q)?
+            } else {
+                self.identities(m)?
+            };
             return Ok((q, self.reshape(r)?));
         }
         let (v, t, r) = self.widen()?.householder()?;
@@ -116,7 +127,11 @@ impl<B: Backend> Raw<B> {
     pub(crate) fn solve_for(self, b: Self, vectors: bool) -> Result<Self, Error> {
         let n = self.square_matrix("solve")?;
         if b.dtype() != self.dtype() {
-            return Err(Error::dtype("solve", b.dtype(), format!("{}, as A is", self.dtype())));
+            return Err(Error::dtype(
+                "solve",
+                b.dtype(),
+                format!("{}, as A is", self.dtype()),
+            ));
         }
         if vectors {
             let (axis, last) = (b.rank(), self.rank() - 1);
@@ -157,10 +172,14 @@ impl<B: Backend> Raw<B> {
         let (origin, left) = self.columns(0, h)?.lu_packed()?;
         let right = self.columns(h, n - h)?.rows_from(&origin)?;
         let lower = left.rows(h, m - h)?;
-        let upper = left.rows(0, h)?.solve_triangular(right.rows(0, h)?, Triangle::UnitLower)?;
+        let upper = left
+            .rows(0, h)?
+            .solve_triangular(right.rows(0, h)?, Triangle::UnitLower)?;
         let rest = right.rows(h, m - h)?.sub(lower.clone().matmul(upper.clone())?)?;
         let (order, rest) = rest.lu_packed()?;
-        let origin = origin.rows(0, h)?.above(origin.rows(h, m - h)?.rows_from(&order)?)?;
+        let origin = origin
+            .rows(0, h)?
+            .above(origin.rows(h, m - h)?.rows_from(&order)?)?;
         let left = left.rows(0, h)?.above(lower.rows_from(&order)?)?;
         Ok((origin, left.beside(upper.above(rest)?)?))
     }
@@ -170,7 +189,10 @@ impl<B: Backend> Raw<B> {
         let rows = self.rank() - 2;
         let places = self.places()?;
         let greatest = self.clone().abs()?.argmax(rows)?;
-        let first_there = places.clone().equal(greatest.clone())?.choose(0, places.clone())?;
+        let first_there = places
+            .clone()
+            .equal(greatest.clone())?
+            .choose(0, places.clone())?;
         let origin = places.equal(0)?.choose(greatest, first_there)?;
         let column = self.rows_from(&origin)?;
         let pivot = column.rows(0, 1)?;
@@ -256,9 +278,15 @@ impl<B: Backend> Raw<B> {
             Triangle::Lower | Triangle::UnitLower => (top, bottom),
         };
         let x = block(first, first)?.solve_triangular(b.rows(first.0, first.1)?, triangle)?;
-        let rest = b.rows(second.0, second.1)?.sub(block(second, first)?.matmul(x.clone())?)?;
+        let rest = b
+            .rows(second.0, second.1)?
+            .sub(block(second, first)?.matmul(x.clone())?)?;
         let y = block(second, second)?.solve_triangular(rest, triangle)?;
-        if triangle == Triangle::Upper { y.above(x) } else { x.above(y) }
+        if triangle == Triangle::Upper {
+            y.above(x)
+        } else {
+            x.above(y)
+        }
     }
 
     /// Row i of the result is row `origin[i]`, of `[…, rows, 1]`.

@@ -114,7 +114,10 @@ impl<B: Backend> Raw<B> {
     /// `x / max(norm, eps)` with the norm along an axis.
     pub fn vector_normalize(self, norm: impl Into<Norm>, axis: usize, eps: f64) -> Result<Self, Error> {
         if eps.is_nan() {
-            return Err(Error::argument("vector_normalize", "the bound of the norm is NaN"));
+            return Err(Error::argument(
+                "vector_normalize",
+                "the bound of the norm is NaN",
+            ));
         }
         let dtype = self.dtype();
         let x = self.widen()?;

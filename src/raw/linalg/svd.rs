@@ -57,8 +57,16 @@ impl<B: Backend> Raw<B> {
             let data = TensorData::new(values, a.batch_of(sizes))?.cast(a.dtype());
             Self::from_data(data, &a.device())
         };
-        let factors = [upload(us, &[m, left])?, upload(ss, &[k])?, upload(vts, &[right, n])?];
-        let [u, s, vt] = if B::TRAINS { a.svd_tracked(factors, k)? } else { factors };
+        let factors = [
+            upload(us, &[m, left])?,
+            upload(ss, &[k])?,
+            upload(vts, &[right, n])?,
+        ];
+        let [u, s, vt] = if B::TRAINS {
+            a.svd_tracked(factors, k)?
+        } else {
+            factors
+        };
         Ok((u.cast(dtype)?, s.cast(dtype)?, vt.cast(dtype)?))
     }
 
@@ -74,7 +82,10 @@ impl<B: Backend> Raw<B> {
 
         let row = s.clone().unsqueeze_dim(last - 1)?;
         let column = s.clone().unsqueeze_dim(last)?;
-        let gap = row.clone().sub(column.clone())?.mul(row.clone().add(column.clone())?)?;
+        let gap = row
+            .clone()
+            .sub(column.clone())?
+            .mul(row.clone().add(column.clone())?)?;
         let gap = gap.finite_recip()?;
 
         let of_v = change.clone().matmul(right.clone())?; // dA V
@@ -102,16 +113,16 @@ impl<B: Backend> Raw<B> {
 
 /// `all`, whose first columns are `some`, moved by `rotation` among these and by what of `outwards` is orthogonal to them.
 /// The others move along as little as staying orthogonal takes.
-fn moved<B: Backend>(
-    all: Raw<B>,
-    some: Raw<B>,
-    rotation: Raw<B>,
-    outwards: Raw<B>,
-) -> Result<Raw<B>, Error> {
-    let inwards = some.clone().matmul(some.clone().transpose()?.matmul(outwards.clone())?)?;
+fn moved<B: Backend>(all: Raw<B>, some: Raw<B>, rotation: Raw<B>, outwards: Raw<B>) -> Result<Raw<B>, Error> {
+    let inwards = some
+        .clone()
+        .matmul(some.clone().transpose()?.matmul(outwards.clone())?)?;
     let (last, k) = (all.rank() - 1, some.shape()[some.rank() - 1]);
     let more = all.shape()[last] - k;
-    let change = some.clone().matmul(rotation)?.add(outwards.clone().sub(inwards)?)?;
+    let change = some
+        .clone()
+        .matmul(rotation)?
+        .add(outwards.clone().sub(inwards)?)?;
     if more == 0 {
         return all.add(change);
     }
@@ -127,7 +138,11 @@ fn rotated(mut columns: Vec<Vec<f64>>) -> Result<(Vec<Vec<f64>>, Vec<f64>, Vec<V
     let n = columns.len();
     let greatest = columns.iter().flatten().fold(0.0, |max: f64, x| max.max(x.abs()));
     // A power of 2 near it: squares neither overflow nor vanish, and nothing is rounded.
-    let scale = if greatest > 0.0 { greatest.log2().floor().exp2() } else { 1.0 };
+    let scale = if greatest > 0.0 {
+        greatest.log2().floor().exp2()
+    } else {
+        1.0
+    };
     columns.iter_mut().flatten().for_each(|x| *x /= scale);
     let unit = |i| (0..n).map(|j| f64::from(u8::from(i == j))).collect();
     let mut right: Vec<Vec<f64>> = (0..n).map(unit).collect();
@@ -153,7 +168,10 @@ fn rotated(mut columns: Vec<Vec<f64>>) -> Result<(Vec<Vec<f64>>, Vec<f64>, Vec<V
             break;
         }
         if sweeps.next().is_none() {
-            return Err(Error::argument("svd", format!("no convergence in {SWEEPS} sweeps")));
+            return Err(Error::argument(
+                "svd",
+                format!("no convergence in {SWEEPS} sweeps"),
+            ));
         }
     }
 
@@ -187,7 +205,9 @@ fn complete(vectors: &mut Vec<Vec<f64>>, count: usize, len: usize) {
     while vectors.len() < count {
         let inside = |i: usize| vectors.iter().map(|v| v[i] * v[i]).sum::<f64>();
         let farthest = (0..len).min_by(|&i, &j| inside(i).total_cmp(&inside(j)));
-        let mut new: Vec<f64> = (0..len).map(|i| f64::from(u8::from(Some(i) == farthest))).collect();
+        let mut new: Vec<f64> = (0..len)
+            .map(|i| f64::from(u8::from(Some(i) == farthest)))
+            .collect();
         // Once more, for what rounding left of it.
         for _ in 0..2 {
             for v in vectors.iter() {

@@ -124,7 +124,10 @@ pub fn solve<B: Backend, const D: usize, const DB: usize, const DO: usize, E: Fl
     b: Tensor<B, DB, E>,
 ) -> Tensor<B, DO, E> {
     const {
-        assert!(D >= 2 && DB >= 1, "`solve` takes matrices, and matrices or vectors");
+        assert!(
+            D >= 2 && DB >= 1,
+            "`solve` takes matrices, and matrices or vectors"
+        );
         let matrices = DB >= 2 && DO == if D > DB { D } else { DB };
         let vectors = DB < D && DO + 1 == D;
         assert!(
