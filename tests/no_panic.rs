@@ -96,6 +96,12 @@ impl From<(DynTensor, DynTensor)> for Given {
     }
 }
 
+impl From<(DynTensor, DynTensor, DynTensor)> for Given {
+    fn from((x, y, z): (DynTensor, DynTensor, DynTensor)) -> Self {
+        Given(vec![x, y, z])
+    }
+}
+
 impl From<Vec<DynTensor>> for Given {
     fn from(all: Vec<DynTensor>) -> Self {
         Given(all)
@@ -148,6 +154,9 @@ fn one_tensor(x: &DynTensor) {
         x.bool_not(); x.is_nan(); x.is_finite(); x.contains_nan(); x.sum(); x.mean(); x.prod(); x.max(); x.min(); x.max_abs();
         x.any(); x.all(); x.argwhere(); x.nonzero(); x.squeeze(); x.transpose(); x.t(); x.diag(); x.trace(); x.float(); x.int();
         x.bool(); x.gelu(); x.elu(f64::NAN); x.celu(0.0); x.selu(); x.leaky_relu(f64::INFINITY); x.softplus(0.0); x.mish();
+        x.det(); x.lu(); x.qr(true); x.qr(false); x.cholesky(true); x.svd(true); x.vector_norm_dims(f64::NAN, &[]);
+        x.lp_norm_dims(-1.5, &[0, 1]); x.lp_norm(0.0, 0); x.vector_normalize(-1, 0, f64::INFINITY);
+        DynTensor::einsum("...ii", vec![x]); DynTensor::einsum("i...->...", vec![x]); DynTensor::einsum("", vec![x]);
         x.hard_swish(); x.log_sigmoid(); x.softsign(); x.clamp(2, 1); x.clamp_min(f64::NAN); x.clamp_max(-1); x.add(1.5);
         x.sub(u64::MAX); x.div(0); x.remainder(0); x.fmod(0); x.powi(-1); x.powf(0.5); x.bitwise_left_shift(99);
         x.equal(true); x.lower(f64::NAN); x.layer_norm(None, None, -1.0); x.layer_norm(None, None, 1e-5);
@@ -164,7 +173,9 @@ fn two_tensors(x: &DynTensor, y: &DynTensor) {
         x.mask_where(y(), 1); x.mask_where(y(), z()); x.mask_fill(y(), 0.5); x.masked_select(y()); x.gather(0, y());
         x.scatter(1, y(), z(), ScatterMode::Add); x.scatter(0, y(), y(), ScatterMode::Set); x.select(0, y());
         x.select_assign(0, y(), z(), ScatterMode::Max); x.select_assign(1, y(), y(), ScatterMode::Set); x.take(0, y());
-        x.take(9, y()); x.slice_assign(0..1, y()); x.matmul(y()); x.dot(y()); x.outer(y()); x.linear(y(), Some(y()));
+        x.take(9, y()); x.slice_assign(0..1, y()); x.matmul(y()); x.dot(y()); x.outer(y()); x.matvec(y()); x.cross(y(), 1);
+        x.solve(y()); DynTensor::einsum("i...,j...->...", vec![x, y()]); DynTensor::einsum("ij,jk", vec![x, y()]);
+        x.linear(y(), Some(y()));
         x.embedding(y()); x.prelu(y()); x.mse(y()); x.huber(y(), 0.0); x.smooth_l1(y(), 1.0); x.kl_div(y());
         x.binary_cross_entropy_with_logits(y()); x.cross_entropy(y()); x.nll(y()); x.layer_norm(Some(y()), Some(y()), 1e-5);
         x.cosine_similarity(y(), 0, Some(f64::NAN)); x.is_close(y(), None, Some(f64::NAN)); x.expand(y().shape().clone());

@@ -10,7 +10,7 @@ use crate::op::{CreateOp, HasMeta, Meta, Op};
 
 pub(crate) mod extremes;
 pub mod flex;
-mod memory;
+pub(crate) mod memory;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod reach;

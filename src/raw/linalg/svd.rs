@@ -1,9 +1,11 @@
 //! The singular value decomposition: values by iteration on the host, gradients in closed form.
 
+use crate::backend::memory::room;
 use crate::backend::{Backend, Readable};
 use crate::data::TensorData;
-use crate::element::DType;
+use crate::element::{DType, Scalar};
 use crate::error::Error;
+use crate::op::{self, CreateOp};
 use crate::raw::Raw;
 
 /// Sweeps of rotations; a dozen is what they take.
@@ -31,6 +33,11 @@ impl<B: Backend> Raw<B> {
                 let (u, vt) = (self.batch_of(&[m, k]), self.batch_of(&[k, n]));
                 (self.clone().reshape(u)?, values, self.reshape(vt)?)
             });
+        }
+        for sizes in [[m, left], [right, n]] {
+            let shape = self.batch_of(&sizes).into();
+            let meta = op::infer_create(&CreateOp::Full(Scalar::Int(0)), shape, DType::F64)?;
+            room("svd", &meta)?;
         }
         let a = self.widen()?;
         let values = a.to_data()?.cast(DType::F64).into_vec::<f64>()?;
@@ -71,35 +78,35 @@ impl<B: Backend> Raw<B> {
     }
 
     /// Adds to the factors their differentials, linear in `dA = A - A`, which is 0 and has the gradients. With
-    /// `P = Uᵀ dA V` and `Fᵢⱼ = 1 / (sⱼ² - sᵢ²)` beside the diagonal they are
-    /// `dS = diag P`, `dU = U (F ∘ (P S + S Pᵀ)) + (I - U Uᵀ) dA V S⁻¹`, and `dV` is the same of Aᵀ (Townsend, 2016).
-    /// Where singular values are equal F is 0, which is right for what does not depend on the choice of their vectors.
+    /// `P = Uᵀ dA V`, of which M is the symmetric part and N the rest, `Eᵢⱼ = 1 / (sⱼ - sᵢ)` beside the diagonal and
+    /// `Fᵢⱼ = 1 / (sⱼ + sᵢ)`, they are `dS = diag P`, `dU = U (E ∘ M + F ∘ N) + (I - U Uᵀ) dA V S⁻¹` and
+    /// `dV = V (E ∘ M - F ∘ N) + (I - V Vᵀ) dAᵀ U S⁻¹` (after Townsend, 2016). What is infinite of E, F and S⁻¹ counts as 0:
+    /// how vectors of equal singular values would part is left out.
     fn svd_tracked(self, [u, s, vt]: [Self; 3], k: usize) -> Result<[Self; 3], Error> {
         let last = self.rank() - 1;
         let change = self.clone().sub(self.detached())?;
         let v = vt.transpose()?;
         let (left, right) = (u.columns(0, k)?, v.columns(0, k)?);
-
-        let row = s.clone().unsqueeze_dim(last - 1)?;
-        let column = s.clone().unsqueeze_dim(last)?;
-        let gap = row
-            .clone()
-            .sub(column.clone())?
-            .mul(row.clone().add(column.clone())?)?;
-        let gap = gap.finite_recip()?;
-
         let of_v = change.clone().matmul(right.clone())?; // dA V
         let of_u = change.transpose()?.matmul(left.clone())?; // dAᵀ U
         let p = left.clone().transpose()?.matmul(of_v.clone())?;
-        let turned = p.clone().transpose()?;
-        let scaled = |p: &Self, t: &Self| -> Result<Self, Error> {
-            let sum = p.clone().mul(row.clone())?.add(t.clone().mul(column.clone())?)?;
-            sum.mul(gap.clone())
-        };
-        let inverse = row.clone().finite_recip()?;
-        let rotation = (scaled(&p, &turned)?, scaled(&turned, &p)?);
-        let u = moved(u, left, rotation.0, of_v.mul(inverse.clone())?)?;
-        let v = moved(v, right, rotation.1, of_u.mul(inverse)?)?;
+
+        let row = s.clone().unsqueeze_dim(last - 1)?;
+        let column = s.clone().unsqueeze_dim(last)?;
+        let apart = row.clone().sub(column.clone())?.finite_recip()?;
+        let together = row.clone().add(column)?.finite_recip()?;
+        let (half, turned) = (p.clone().mul(0.5)?, p.clone().transpose()?.mul(0.5)?);
+        let even = half.clone().add(turned.clone())?.mul(apart)?;
+        let odd = half.sub(turned)?.mul(together)?;
+
+        let inverse = row.finite_recip()?;
+        let u = moved(
+            u,
+            left,
+            even.clone().add(odd.clone())?,
+            of_v.mul(inverse.clone())?,
+        )?;
+        let v = moved(v, right, even.sub(odd)?, of_u.mul(inverse)?)?;
         Ok([u, s.add(p.diag()?)?, v.transpose()?])
     }
 

@@ -143,7 +143,8 @@ pub fn solve<B: Backend, const D: usize, const DB: usize, const DO: usize, E: Fl
 /// `[…, k, n]`; with `full_matrices` U is `[…, m, m]` and Vᵀ `[…, n, n]`. The values are read, and computed on the host.
 ///
 /// The vectors have a sign each that is not determined; those of equal singular values, and those beyond k, are any
-/// orthonormal basis. The gradients are right for what does not depend on that choice.
+/// orthonormal basis. The gradients are right for what does not depend on such a choice, but where singular values are
+/// equal, they lack how a change of A would part them: those of a symmetric function of S, or of `U Vᵀ`, are right there.
 ///
 /// ```
 /// use keyway::prelude::*;
