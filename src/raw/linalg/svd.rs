@@ -138,10 +138,11 @@ fn moved<B: Backend>(all: Raw<B>, some: Raw<B>, rotation: Raw<B>, outwards: Raw<
     all.add(change.beside(along)?)
 }
 
+type Columns = Vec<Vec<f64>>;
+
 /// The left vectors, singular values and right vectors of the matrix of these columns, one or more but not more than rows, by
 /// one-sided Jacobi rotations (Hestenes, 1958).
-#[allow(clippy::type_complexity)]
-fn rotated(mut columns: Vec<Vec<f64>>) -> Result<(Vec<Vec<f64>>, Vec<f64>, Vec<Vec<f64>>), Error> {
+fn rotated(mut columns: Columns) -> Result<(Columns, Vec<f64>, Columns), Error> {
     let n = columns.len();
     let greatest = columns.iter().flatten().fold(0.0, |max: f64, x| max.max(x.abs()));
     // A power of 2 near it: squares neither overflow nor vanish, and nothing is rounded.
@@ -152,7 +153,7 @@ fn rotated(mut columns: Vec<Vec<f64>>) -> Result<(Vec<Vec<f64>>, Vec<f64>, Vec<V
     };
     columns.iter_mut().flatten().for_each(|x| *x /= scale);
     let unit = |i| (0..n).map(|j| f64::from(u8::from(i == j))).collect();
-    let mut right: Vec<Vec<f64>> = (0..n).map(unit).collect();
+    let mut right: Columns = (0..n).map(unit).collect();
 
     let mut sweeps = 0..SWEEPS;
     loop {
@@ -197,7 +198,7 @@ fn rotated(mut columns: Vec<Vec<f64>>) -> Result<(Vec<Vec<f64>>, Vec<f64>, Vec<V
 }
 
 /// Rotates two columns.
-fn turn(columns: &mut [Vec<f64>], p: usize, q: usize, tangent: f64) {
+fn turn(columns: &mut Columns, p: usize, q: usize, tangent: f64) {
     let cosine = 1.0 / tangent.hypot(1.0);
     let sine = cosine * tangent;
     let (before, from) = columns.split_at_mut(q);
@@ -208,7 +209,7 @@ fn turn(columns: &mut [Vec<f64>], p: usize, q: usize, tangent: f64) {
 
 /// Adds orthonormal vectors of length `len` up to `count`: each time the unit vector that is farthest from the span of
 /// those that there are, less what of it lies in there.
-fn complete(vectors: &mut Vec<Vec<f64>>, count: usize, len: usize) {
+fn complete(vectors: &mut Columns, count: usize, len: usize) {
     while vectors.len() < count {
         let inside = |i: usize| vectors.iter().map(|v| v[i] * v[i]).sum::<f64>();
         let farthest = (0..len).min_by(|&i, &j| inside(i).total_cmp(&inside(j)));

@@ -138,6 +138,9 @@ pub fn solve<B: Backend, const D: usize, const DB: usize, const DO: usize, E: Fl
     Tensor::of(a.raw.solve_for(b.raw, DO < D))
 }
 
+/// U, S and Vᵀ of [`svd`].
+pub type Svd<B, const D: usize, const D1: usize, E> = (Tensor<B, D, E>, Tensor<B, D1, E>, Tensor<B, D, E>);
+
 /// `A = U diag(S) Vᵀ`, the singular value decomposition of matrices `[…, m, n]`. With k the lesser of m and n, U has k
 /// orthonormal columns, `[…, m, k]`, S the singular values in descending order, `[…, k]`, and Vᵀ orthonormal rows,
 /// `[…, k, n]`; with `full_matrices` U is `[…, m, m]` and Vᵀ `[…, n, n]`. The values are read, and computed on the host.
@@ -161,7 +164,7 @@ pub fn solve<B: Backend, const D: usize, const DB: usize, const DO: usize, E: Fl
 pub fn svd<B: Readable, const D: usize, const D1: usize, E: FloatElement>(
     tensor: Tensor<B, D, E>,
     full_matrices: bool,
-) -> Result<(Tensor<B, D, E>, Tensor<B, D1, E>, Tensor<B, D, E>), Error> {
+) -> Result<Svd<B, D, D1, E>, Error> {
     const {
         assert!(
             D >= 2 && D1 + 1 == D,

@@ -10,7 +10,7 @@ mod norm;
 
 pub use crate::raw::Norm;
 pub use einsum::{EinsumOperand, EinsumOperands, einsum};
-pub use factor::{cholesky, det, lu, qr, solve, svd};
+pub use factor::{Svd, cholesky, det, lu, qr, solve, svd};
 pub use norm::{
     l0_norm, l0_norm_dims, l1_norm, l1_norm_dims, l2_norm, l2_norm_dims, lp_norm, lp_norm_dims, max_abs_norm,
     max_abs_norm_dims, min_abs_norm, min_abs_norm_dims, vector_norm, vector_norm_dims, vector_normalize,
