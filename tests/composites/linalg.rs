@@ -406,6 +406,9 @@ fn svd_of_every_shape() {
         identity(&[2], 3),
         tensor(&[2, 3], &[0.0; 6]),
         tensor(&[2, 2], &[1e-300, 0.0, 1.0, 1e200]),
+        tensor(&[2, 2], &[1.0, 1e-310, 0.0, 1e-310]),
+        tensor(&[1, 1], &[f64::MAX]),
+        tensor(&[2, 2], &[5e-324; 4]),
         random(&[20, 30]),
     ];
     let every = SHAPES.iter().chain(EMPTY).map(|shape| random(shape));

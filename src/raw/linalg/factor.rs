@@ -63,14 +63,14 @@ impl<B: Backend> Raw<B> {
         if self.shape().num_elements() == 0 {
             let (lower, upper) = (self.batch_of(&[m, k]), self.batch_of(&[k, n]));
             return Ok((
-                self.identities(m)?,
+                self.identities(m, m)?,
                 self.clone().reshape(lower)?,
                 self.reshape(upper)?,
             ));
         }
         let (origin, packed) = self.widen()?.lu_packed()?;
         let permutation = origin.positions(rank - 2)?.equal(origin.transpose()?)?;
-        let unit = packed.identities(m)?.columns(0, k)?;
+        let unit = packed.identities(m, k)?;
         let lower = packed.columns(0, k)?.tril(-1)?.add(unit)?;
         let upper = packed.rows(0, k)?.triu(0)?;
         Ok((permutation.cast(dtype)?, lower.cast(dtype)?, upper.cast(dtype)?))
@@ -87,13 +87,13 @@ impl<B: Backend> Raw<B> {
             let q = if reduced {
                 self.clone().reshape(q)?
             } else {
-                self.identities(m)?
+                self.identities(m, m)?
             };
             return Ok((q, self.reshape(r)?));
         }
         let (v, t, r) = self.widen()?.householder()?;
         let reflected = v.clone().matmul(t.matmul(v.rows(0, size)?.transpose()?)?)?;
-        let q = v.identities(m)?.columns(0, size)?.sub(reflected)?;
+        let q = v.identities(m, size)?.sub(reflected)?;
         let r = r.rows(0, size)?.triu(0)?;
         Ok((q.cast(dtype)?, r.cast(dtype)?))
     }

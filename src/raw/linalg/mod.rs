@@ -115,15 +115,16 @@ impl<B: Backend> Raw<B> {
         Raw::new(B::detach(self.primitive().clone()))
     }
 
-    /// For each matrix the identity of a size.
-    fn identities(&self, size: usize) -> Result<Self, Error> {
-        let shape = self.batch_of(&[size, size]);
+    /// For each matrix ones on the main diagonal of another of these sizes, zeros beside it.
+    fn identities(&self, rows: usize, columns: usize) -> Result<Self, Error> {
+        let shape = self.batch_of(&[rows, columns]);
         // Beside an axis of size 0 there is no bound on the others.
         if shape.contains(&0) {
             return Self::zeros(shape, self.dtype(), &self.device());
         }
-        let one = Self::eye(size, self.dtype(), &self.device())?;
-        one.expand(shape)
+        let row = self.arange_like(rows)?.unsqueeze_dim(1)?;
+        let column = self.arange_like(columns)?.unsqueeze_dim(0)?;
+        row.equal(column)?.cast(self.dtype())?.expand(shape)
     }
 
     /// `len` rows from `start`.

@@ -28,7 +28,7 @@ impl<B: Backend> Raw<B> {
         if self.shape().num_elements() == 0 {
             let values = self.clone().reshape(self.batch_of(&[k]))?;
             return Ok(if full_matrices {
-                (self.identities(m)?, values, self.identities(n)?)
+                (self.identities(m, m)?, values, self.identities(n, n)?)
             } else {
                 let (u, vt) = (self.batch_of(&[m, k]), self.batch_of(&[k, n]));
                 (self.clone().reshape(u)?, values, self.reshape(vt)?)
@@ -147,7 +147,7 @@ fn rotated(mut columns: Columns) -> Result<(Columns, Vec<f64>, Columns), Error> 
     let greatest = columns.iter().flatten().fold(0.0, |max: f64, x| max.max(x.abs()));
     // A power of 2 near it: squares neither overflow nor vanish, and nothing is rounded.
     let scale = if greatest > 0.0 {
-        greatest.log2().floor().exp2()
+        greatest.log2().floor().min(1023.0).exp2()
     } else {
         1.0
     };
@@ -162,7 +162,8 @@ fn rotated(mut columns: Columns) -> Result<(Columns, Vec<f64>, Columns), Error> 
             for q in p + 1..n {
                 let (a, b) = (dot(&columns[p], &columns[p]), dot(&columns[q], &columns[q]));
                 let c = dot(&columns[p], &columns[q]);
-                if c.abs() <= f64::EPSILON * (a * b).sqrt() {
+                // Beside elements near 1 what is below the least bound is nothing.
+                if c.abs() <= (f64::EPSILON * (a * b).sqrt()).max(1e-300) {
                     continue;
                 }
                 turned = true;
