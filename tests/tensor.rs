@@ -919,6 +919,9 @@ mod panics {
         at(|| Tensor::<Flex, 1>::from_vec(vec![1.0], [2], &device()));
         at(|| activation::softmax(x.clone(), 2));
         at(|| linalg::l2_norm(x.clone(), 2));
+        at(|| linalg::l0_norm_dims(x.clone(), &[0, 0]));
+        at(|| linalg::det::<_, 2, 1, _>(x.clone()));
+        at(|| Tensor::<Flex, 1>::einsum("ij", (&x,)));
         at(|| loss::mse(x.clone(), y.clone(), Mean));
         at(|| module::linear(x.clone(), y.clone(), None));
         at(|| module::avg_pool1d(x.clone().unsqueeze(), [9], [1], [0], true));

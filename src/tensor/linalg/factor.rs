@@ -152,7 +152,7 @@ pub type Svd<B, const D: usize, const D1: usize, E> = (Tensor<B, D, E>, Tensor<B
 /// ```
 /// use keyway::prelude::*;
 /// let a = Tensor::<Flex, 2>::from_array([[0.0, 2.0], [3.0, 0.0], [0.0, 0.0]], &Default::default());
-/// let (u, s, vt) = linalg::svd(a.clone(), false)?;
+/// let (u, s, vt): linalg::Svd<_, 2, 1, _> = linalg::svd(a.clone(), false)?;
 /// assert_eq!(s.clone().into_vec()?, [3.0, 2.0]);
 /// let product = (u * s.unsqueeze::<2>()).matmul(vt);
 /// assert!(product.all_close(a, None, None)?);
