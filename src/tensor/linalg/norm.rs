@@ -111,16 +111,32 @@ pub fn lp_norm_dims<B: Backend, const D: usize, E: FloatElement>(
     Tensor::of(x.raw.lp_norm_dims(p, &Tensor::<B, D, E>::axes(dims)))
 }
 
+macro_rules! example {
+    ($x:literal, $name:ident($args:literal) => $values:literal) => {
+        concat!(
+            "```\nuse keyway::prelude::*;",
+            "\nlet x = Tensor::<Flex, 2>::from_array(",
+            $x,
+            ", &Default::default());",
+            "\nassert_eq!(linalg::",
+            stringify!($name),
+            "(x, ",
+            $args,
+            ").into_vec()?, [",
+            $values,
+            "]);",
+            "\n# Ok::<(), keyway::Error>(())\n```",
+        )
+    };
+}
+
+// A row ends with the norms of `[3, 0, -4]`.
+
 macro_rules! norms {
-    ($($bound:ident, $what:literal, $one:ident $several:ident, $value:literal;)*) => { $(
+    ($($bound:ident, $what:literal, $one:ident $several:ident => $value:literal;)*) => { $(
         #[doc = concat!($what, " along an axis, which stays with size 1. See [`vector_norm`].")]
         ///
-        /// ```
-        /// use keyway::prelude::*;
-        /// let x = Tensor::<Flex, 2>::from_array([[3.0, 0.0, -4.0]], &Default::default());
-        #[doc = concat!("assert_eq!(linalg::", stringify!($one), "(x, 1).into_scalar()?, ", $value, ");")]
-        /// # Ok::<(), keyway::Error>(())
-        /// ```
+        #[doc = example!("[[3.0, 0.0, -4.0]]", $one("1") => $value)]
         ///
         /// # Panics
         /// As [`vector_norm`].
@@ -134,12 +150,7 @@ macro_rules! norms {
 
         #[doc = concat!("[`", stringify!($one), "`] over several axes.")]
         ///
-        /// ```
-        /// use keyway::prelude::*;
-        /// let x = Tensor::<Flex, 2>::from_array([[3.0], [0.0], [-4.0]], &Default::default());
-        #[doc = concat!("assert_eq!(linalg::", stringify!($several), "(x, &[0, 1]).into_vec()?, [", $value, "]);")]
-        /// # Ok::<(), keyway::Error>(())
-        /// ```
+        #[doc = example!("[[3.0], [0.0], [-4.0]]", $several("&[0, 1]") => $value)]
         ///
         /// # Panics
         /// As [`vector_norm_dims`].
@@ -153,9 +164,9 @@ macro_rules! norms {
     )* };
 }
 norms! {
-    NumericElement, "The number of elements that are not 0", l0_norm l0_norm_dims, "2.0";
-    NumericElement, "`Σ |x|`", l1_norm l1_norm_dims, "7.0";
-    FloatElement, "`√Σ x²`", l2_norm l2_norm_dims, "5.0";
-    NumericElement, "The greatest `|x|`", max_abs_norm max_abs_norm_dims, "4.0";
-    NumericElement, "The least `|x|`", min_abs_norm min_abs_norm_dims, "0.0";
+    NumericElement, "The number of elements that are not 0", l0_norm l0_norm_dims => "2.0";
+    NumericElement, "`Σ |x|`", l1_norm l1_norm_dims => "7.0";
+    FloatElement, "`√Σ x²`", l2_norm l2_norm_dims => "5.0";
+    NumericElement, "The greatest `|x|`", max_abs_norm max_abs_norm_dims => "4.0";
+    NumericElement, "The least `|x|`", min_abs_norm min_abs_norm_dims => "0.0";
 }
