@@ -103,6 +103,8 @@ fn norms_by_number() {
         // Whatever name a number has.
         let x = tensor(&[3], &[1.0, 0.0, -2.0]);
         let plain = x.clone().vector_norm(Norm::Lp(p), 0).unwrap();
+        let each = x.clone().vector_norm_dims(p, &[]).unwrap();
+        near(each, &tensor(&[3], &[1.0, 0.0, if p == 0.0 { 1.0 } else { 2.0 }]));
         assert_eq!(read(plain), read(x.vector_norm(norm, 0).unwrap()));
     }
     assert_eq!(
