@@ -158,8 +158,8 @@ impl<B: Backend> Raw<B> {
         lu.solve_triangular(y, Triangle::Upper)?.cast(dtype)
     }
 
-    /// L and U in one matrix, and the row of A, `[…, m, 1]`, that each of its rows came from. A pivot is 0 where all of its
-    /// column are, and so is what L holds below it.
+    /// L and U in one matrix, and the row of A, `[…, m, 1]`, that each of its rows came from (Toledo, 1997). A pivot is 0
+    /// where all of its column are, and so is what L holds below it.
     fn lu_packed(self) -> Result<(Self, Self), Error> {
         let (m, n) = (self.shape()[self.rank() - 2], self.shape()[self.rank() - 1]);
         if m == 0 || n == 0 {
