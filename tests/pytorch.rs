@@ -12,6 +12,7 @@ use keyway::nn::{BatchNorm2d, Buffer, Param};
 use keyway::op::{ConvOptions, PadMode, PoolOptions, ScatterMode};
 use keyway::prelude::*;
 use keyway::raw::Raw;
+use keyway::signal::StftOptions;
 use keyway::{DType, Dyn, DynDevice, Scalar};
 
 #[test]
@@ -247,6 +248,22 @@ functions! {
             let options = AttentionOptions { scale: a.option("scale"), is_causal: a.get("causal") };
             q.attention(k, v, mask, bias, options)
         };
+
+        rfft(x) => x.rfft(a.get("dim"), a.option("n"));
+        irfft(re, im) => re.irfft(im, a.get("dim"), a.option("n"));
+        cfft(re, im) => re.cfft(im, a.get("dim"), a.option("n"));
+        ifft(re, im) => re.ifft(im, a.get("dim"), a.option("n"));
+        stft[xs] => {
+            let [x, window] = some(xs);
+            needed(x).stft(window, a.stft_options())
+        };
+        istft[xs] => {
+            let [x, window] = some(xs);
+            needed(x).istft(window, a.option("length"), a.stft_options())
+        };
+        hann_window() => Raw::hann_window(a.get("size"), a.get("periodic"), a.dtype("dtype"), device);
+        hamming_window() => Raw::hamming_window(a.get("size"), a.get("periodic"), a.dtype("dtype"), device);
+        blackman_window() => Raw::blackman_window(a.get("size"), a.get("periodic"), a.dtype("dtype"), device);
     }
 }
 
@@ -402,6 +419,16 @@ impl Args {
             padding: padding.into_iter().map(|n| (n, n)).collect(),
             dilation: self.list("dilation").into(),
             groups: self.get("groups"),
+        }
+    }
+
+    fn stft_options(&self) -> StftOptions {
+        StftOptions {
+            n_fft: self.get("n_fft"),
+            hop_length: self.get("hop"),
+            win_length: self.option("win"),
+            center: self.get("center"),
+            onesided: self.get("onesided"),
         }
     }
 
