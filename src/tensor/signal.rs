@@ -197,14 +197,11 @@ pub fn istft<B: Readable, E: FloatElement>(
 /// # Panics
 /// If `size` exceeds the address space.
 #[track_caller]
-pub fn hann_window<B: Backend, E: FloatElement>(
+pub fn hann_window<B: Backend + Supports<E>, E: FloatElement>(
     size: usize,
     periodic: bool,
     device: &B::Device,
-) -> Tensor<B, 1, E>
-where
-    B: Supports<E>,
-{
+) -> Tensor<B, 1, E> {
     Tensor::of(Raw::hann_window(size, periodic, E::DTYPE, device))
 }
 
@@ -220,14 +217,11 @@ where
 /// # Panics
 /// If `size` exceeds the address space.
 #[track_caller]
-pub fn hamming_window<B: Backend, E: FloatElement>(
+pub fn hamming_window<B: Backend + Supports<E>, E: FloatElement>(
     size: usize,
     periodic: bool,
     device: &B::Device,
-) -> Tensor<B, 1, E>
-where
-    B: Supports<E>,
-{
+) -> Tensor<B, 1, E> {
     Tensor::of(Raw::hamming_window(size, periodic, E::DTYPE, device))
 }
 
@@ -243,13 +237,10 @@ where
 /// # Panics
 /// If `size` exceeds the address space.
 #[track_caller]
-pub fn blackman_window<B: Backend, E: FloatElement>(
+pub fn blackman_window<B: Backend + Supports<E>, E: FloatElement>(
     size: usize,
     periodic: bool,
     device: &B::Device,
-) -> Tensor<B, 1, E>
-where
-    B: Supports<E>,
-{
+) -> Tensor<B, 1, E> {
     Tensor::of(Raw::blackman_window(size, periodic, E::DTYPE, device))
 }
