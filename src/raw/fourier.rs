@@ -276,47 +276,50 @@ impl Stage {
 
     /// `y` times `exp(± 2πi jk / n)`, where k are the frequencies so far.
     fn twiddled<B: Backend>(&self, y: Raw<B>, frequencies: &[usize]) -> Result<Raw<B>, Error> {
-        let factors = self.factors(frequencies, self.span * self.radix);
+        let factors = self.factors(frequencies.iter().copied(), self.span * self.radix);
         let factors = Complex::constants(&factors, &[1, frequencies.len(), self.inputs, 1], &y)?;
         Complex::unstack(y, 2)?.mul(factors)?.stack(2)
     }
 
     /// `exp(± 2πi jk / n)` for each k and each j.
-    fn factors(&self, frequencies: &[usize], n: usize) -> Vec<(f64, f64)> {
+    fn factors(&self, frequencies: impl Iterator<Item = usize>, n: usize) -> Vec<(f64, f64)> {
         let roots = roots(n, self.sign);
-        let factor = |k: usize| (0..self.inputs).map(move |j| (j * k) % n);
-        frequencies
-            .iter()
-            .flat_map(|&k| factor(k))
-            .map(|at| roots[at])
-            .collect()
+        let mut factors = Vec::new();
+        for k in frequencies {
+            // jk modulo n, without a division each.
+            let mut at = 0;
+            factors.extend((0..self.inputs).map(|_| {
+                let factor = roots[at];
+                at += k;
+                at -= if at >= n { n } else { 0 };
+                factor
+            }));
+        }
+        factors
     }
 
     /// A matrix for each frequency so far: `[frequencies, outputs · parts, parts · inputs]`.
     fn matrix<B: Backend>(&self, frequencies: &[usize], n: usize, like: &Raw<B>) -> Result<Raw<B>, Error> {
         let (width, height) = (self.parts_in * self.inputs, self.outputs * self.parts_out);
         let step = n / self.radix;
-        let roots = roots(n, self.sign);
+        let all = |&before: &usize| (0..self.outputs).map(move |output| before + step * output);
+        let mut factors = self.factors(frequencies.iter().flat_map(all), n);
         let mut values = Vec::with_capacity(frequencies.len() * width * height);
-        for &before in frequencies {
-            for output in 0..self.outputs {
-                let k = before + step * output;
-                let factors = (0..self.inputs).map(|j| {
-                    // Two conjugates add up to twice the real part.
-                    let paired = self.parts_out == 1 && j != 0 && 2 * j != self.radix;
-                    let weight = if paired { 2.0 * self.scale } else { self.scale };
-                    let (re, im) = roots[j * k % n];
-                    (weight * re, weight * im)
-                });
-                values.extend(factors.clone().map(|w| w.0));
+        for row in factors.chunks_exact_mut(self.inputs) {
+            for (j, (re, im)) in row.iter_mut().enumerate() {
+                // Two conjugates add up to twice the real part.
+                let paired = self.parts_out == 1 && j != 0 && 2 * j != self.radix;
+                let weight = if paired { 2.0 * self.scale } else { self.scale };
+                (*re, *im) = (weight * *re, weight * *im);
+            }
+            values.extend(row.iter().map(|w| w.0));
+            if self.parts_in == 2 {
+                values.extend(row.iter().map(|w| -w.1));
+            }
+            if self.parts_out == 2 {
+                values.extend(row.iter().map(|w| w.1));
                 if self.parts_in == 2 {
-                    values.extend(factors.clone().map(|w| -w.1));
-                }
-                if self.parts_out == 2 {
-                    values.extend(factors.clone().map(|w| w.1));
-                    if self.parts_in == 2 {
-                        values.extend(factors.map(|w| w.0));
-                    }
+                    values.extend(row.iter().map(|w| w.0));
                 }
             }
         }

@@ -571,7 +571,8 @@ fn frame_gradients() {
 #[test]
 fn windows() -> Result<(), Error> {
     let device = DynDevice::default();
-    let all: [fn(usize, bool, DType, &DynDevice) -> Result<DynTensor, Error>; 3] = [
+    type Window = fn(usize, bool, DType, &DynDevice) -> Result<DynTensor, Error>;
+    let all: [Window; 3] = [
         DynTensor::hann_window,
         DynTensor::hamming_window,
         DynTensor::blackman_window,
