@@ -14,24 +14,27 @@ mod activation;
 mod collective;
 mod create;
 mod elementwise;
+mod fourier;
 mod index;
 mod linalg;
 mod linear;
 mod loss;
 mod movement;
 mod reduce;
+mod signal;
 mod slice;
 
 pub(crate) use collective::group_operations;
 pub use create::Distribution;
 pub use linalg::Norm;
 pub use linear::AttentionOptions;
+pub use signal::StftOptions;
 pub use slice::{Slice, SliceArgs};
 
 /// A tensor of backend `B` whose rank and element type are known at run time only.
 ///
 /// It has the methods of [`Tensor`](crate::Tensor), and the functions of [`activation`](crate::activation),
-/// [`linalg`](crate::linalg), [`loss`](crate::loss) and [`module`](mod@crate::module) as methods of their first argument, by
+/// [`linalg`](crate::linalg), [`loss`](crate::loss), [`module`](mod@crate::module) and [`signal`](crate::signal) as methods of their first argument, by
 /// the same names and with their arguments in the same order. What is a type there is a value here: an axis is a `usize`,
 /// several are a slice or an array, a shape is anything that converts into [`Shape`], an element type is a [`DType`]. An operand is a
 /// tensor or a number, so there are no names that end in `_scalar` or `_elem`. A loss stays unreduced ([`Raw::mean`] and

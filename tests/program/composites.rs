@@ -1,7 +1,7 @@
 //! The composites of `Raw`, in one table.
 
 use keyway::op::{ConvOptions, PadMode, PoolOptions, ReduceOp};
-use keyway::raw::{Norm, Raw, Slice};
+use keyway::raw::{Norm, Raw, Slice, StftOptions};
 use keyway::{Backend, Dims, Error, Readable};
 
 /// What a composite may take.
@@ -179,6 +179,39 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.kl_div(a.y);
         a.x.cross_entropy(a.index);
         a.x.nll(a.index);
+        a.x.rfft(a.axes[0], None);
+        a.x.rfft(a.axes[0], Some(few(a.n[0])));
+        a.x.irfft(a.y, a.axes[0], None);
+        a.x.irfft(a.y, a.axes[0], Some(few(a.n[0])));
+        a.x.cfft(a.y, a.axes[0], Some(few(a.n[0])));
+        a.x.ifft(a.row, a.axes[0], None);
+        a.x.stft(
+            Some(a.row),
+            StftOptions {
+                hop_length: a.n[0],
+                ..StftOptions::new(few(a.n[1]))
+            },
+        );
+        a.x.stft(
+            None,
+            StftOptions {
+                win_length: Some(a.n[0]),
+                center: false,
+                ..StftOptions::new(few(a.n[1]))
+            },
+        );
+        a.x.istft(Some(a.row), Some(few(a.n[0])), StftOptions::new(few(a.n[1])));
+        a.x.istft(
+            None,
+            None,
+            StftOptions {
+                hop_length: a.n[0],
+                onesided: false,
+                ..StftOptions::new(a.n[1])
+            },
+        );
+        Raw::hann_window(few(a.n[0]), true, a.x.dtype(), &a.x.device());
+        Raw::blackman_window(few(a.n[0]), false, a.x.dtype(), &a.x.device());
         a.x.flatten(a.axes[0], a.axes[1]);
         a.x.swap_dims(a.axes[0], a.axes[1]);
         a.x.transpose();
