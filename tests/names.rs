@@ -291,7 +291,7 @@ fn indices_and_order() {
     same! { [x rows]
         x.select(0, rows); { let y = x.clone(); x.select_assign(0, rows, y, ScatterMode::Max) };
     }
-    same! { [x mask] x.masked_select(mask); mask.nonzero(); mask.argwhere(); }
+    same! { [x mask] x.mask_select(mask); mask.nonzero(); mask.argwhere(); }
     same! { [x]
         x.sort(1); x.sort_descending(1); x.sort_with_indices(0); x.sort_descending_with_indices(0); x.argsort(1);
         x.argsort_descending(1); x.topk(2, 1); x.topk_with_indices(2, 1); x.nonzero(); x.argwhere();

@@ -125,7 +125,7 @@ functions! {
         add sub mul div remainder fmod powf powi max_pair min_pair atan2 hypot
         bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift
         equal not_equal lower lower_equal greater greater_equal bool_and bool_or bool_xor
-        prelu matmul dot outer embedding masked_select
+        prelu matmul dot outer embedding mask_select
     }
     along {
         sum_dim mean_dim prod_dim max_dim min_dim any_dim all_dim max_abs_dim argmax argmin
@@ -367,6 +367,7 @@ impl Args {
         match self.text("mode") {
             "set" => ScatterMode::Set,
             "add" => ScatterMode::Add,
+            "prod" => ScatterMode::Mul,
             "max" => ScatterMode::Max,
             "min" => ScatterMode::Min,
             other => panic!("no mode `{other}`"),

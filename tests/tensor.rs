@@ -599,11 +599,11 @@ mod index {
         let places = x.clone().nonzero().unwrap();
         same(places[0].clone(), [0, 1]);
         same(places[1].clone(), [1, 0]);
-        same(x.clone().masked_select(x.clone().greater(1)).unwrap(), [2, 3]);
+        same(x.clone().mask_select(x.clone().greater(1)).unwrap(), [2, 3]);
         let none = bools([[false, false]]).nonzero().unwrap();
         assert_eq!((none.len(), none[0].dims(), none[1].dims()), (2, [0], [0]));
         assert_eq!(bools([[false]]).argwhere().unwrap().dims(), [0, 2]);
-        assert!(x.masked_select(bools([[true, false]])).is_err());
+        assert!(x.mask_select(bools([[true, false]])).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::element::{Element, FloatElement, NumericElement, Scalar};
 use crate::error::Error;
 
 macro_rules! compare {
-    ($($(#[$doc:meta])* $name:ident $elem:ident: $bound:ident;)*) => { $(
+    ($($(#[$doc:meta])* $name:ident $scalar:ident $elem:ident: $bound:ident;)*) => { $(
         $(#[$doc])*
         ///
         /// # Panics
@@ -24,11 +24,23 @@ macro_rules! compare {
         /// # Panics
         /// If the number is none for elements `E`.
         #[track_caller]
-        pub fn $elem(self, other: impl Into<Scalar>) -> Tensor<B, D, bool>
+        pub fn $scalar(self, other: impl Into<Scalar>) -> Tensor<B, D, bool>
         where
             E: $bound,
         {
             Tensor::of(self.raw.$name(other.into()))
+        }
+
+        #[doc = concat!("Another name of [`", stringify!($scalar), "`](Self::", stringify!($scalar), ").")]
+        ///
+        /// # Panics
+        /// As that.
+        #[track_caller]
+        pub fn $elem(self, other: impl Into<Scalar>) -> Tensor<B, D, bool>
+        where
+            E: $bound,
+        {
+            self.$scalar(other)
         }
     )* };
 }
@@ -37,17 +49,17 @@ macro_rules! compare {
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     compare! {
         /// Whether `x = y`.
-        equal equal_elem: Element;
+        equal equal_scalar equal_elem: Element;
         /// Whether `x ≠ y`; true where either is NaN.
-        not_equal not_equal_elem: Element;
+        not_equal not_equal_scalar not_equal_elem: Element;
         /// Whether `x < y`.
-        lower lower_elem: NumericElement;
+        lower lower_scalar lower_elem: NumericElement;
         /// Whether `x ≤ y`.
-        lower_equal lower_equal_elem: NumericElement;
+        lower_equal lower_equal_scalar lower_equal_elem: NumericElement;
         /// Whether `x > y`.
-        greater greater_elem: NumericElement;
+        greater greater_scalar greater_elem: NumericElement;
         /// Whether `x ≥ y`.
-        greater_equal greater_equal_elem: NumericElement;
+        greater_equal greater_equal_scalar greater_equal_elem: NumericElement;
     }
 
     /// Whether each element is NaN.
@@ -87,7 +99,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     }
 
     /// Whether `|x - y| ≤ atol + rtol |y|`, by default with `rtol` 1e-5 and `atol` 1e-8; equal infinities are close,
-    /// and so are two NaNs.
+    /// NaN is close to nothing.
     ///
     /// # Panics
     /// If the shapes do not broadcast, or the devices differ.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::backend::Backend;
-use crate::element::Element;
+use crate::element::{DType, Element};
 use crate::error::Error;
 use crate::raw::Raw;
 use crate::shape::Shape;
@@ -27,10 +27,13 @@ mod operand;
 mod ops;
 mod read;
 mod reduce;
+mod transaction;
 
 pub use dim::{AsDim, ExpandArgs, ReshapeArgs};
+pub use display::{PrintOptions, set_print_options};
 pub use nested::Nested;
 pub use operand::{BitElement, Operand};
+pub use transaction::Transaction;
 
 /// A tensor on backend `B` with `D` axes of elements `E`; all three are checked by the compiler.
 pub struct Tensor<B: Backend, const D: usize, E: Element = f32> {
@@ -114,6 +117,16 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// The shape.
     pub fn shape(&self) -> Shape {
         self.raw.shape().clone()
+    }
+
+    /// The number of axes, `D`.
+    pub fn rank(&self) -> usize {
+        D
+    }
+
+    /// The element type, `E`, as a value.
+    pub fn dtype(&self) -> DType {
+        E::DTYPE
     }
 
     /// Where the tensor lives.

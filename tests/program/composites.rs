@@ -113,7 +113,7 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.argwhere();
         a.mask.argwhere();
         a.mask.nonzero();
-        a.x.masked_select(a.mask);
+        a.x.mask_select(a.mask);
         a.x.vector_norm(Norm::L0, a.axes[0]);
         a.x.vector_norm(Norm::L1, a.axes[0]);
         a.x.vector_norm(Norm::L2, a.axes[0]);

@@ -452,7 +452,7 @@ FUNCTIONS |= {
     "embedding": lambda weight, index: F.embedding(index, weight),
     "nonzero": lambda x: [index32(places) for places in torch.nonzero(x, as_tuple=True)],
     "argwhere": lambda x: index32(torch.argwhere(x)),
-    "masked_select": lambda x, mask: x.masked_select(mask),
+    "mask_select": lambda x, mask: x.masked_select(mask),
     "one_hot": lambda x, classes: F.one_hot(x.long(), classes).to(x.dtype),
 }
 case("gather", normal(3, 4), indices(4, 3, 5), dim=1)
@@ -481,8 +481,8 @@ case("argwhere", truths([[True, False, True], [False, False, True]]))
 case("argwhere", truths([False, False]))
 case("nonzero", truths([[True, False, True], [False, False, True]]))
 case("argwhere", [[0.0, nan], [-0.0, 2.0]])
-case("masked_select", normal(3, 4), bools(3, 4))
-case("masked_select", normal(2), truths([False, False]))
+case("mask_select", normal(3, 4), bools(3, 4))
+case("mask_select", normal(2), truths([False, False]))
 case("one_hot", ints([2, 0, 1, 1]), classes=3)
 case("one_hot", ints([[1, 0], [3, 3]], i64), classes=4)
 
