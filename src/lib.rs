@@ -38,8 +38,8 @@ pub use half::{bf16, f16};
 pub use raw::{Distribution, Slice, SliceArgs};
 pub use shape::{Dims, Shape};
 pub use tensor::{
-    AsDim, BitElement, ExpandArgs, Nested, Operand, PrintOptions, ReshapeArgs, Tensor, Transaction,
-    set_print_options,
+    AsDim, BitElement, ExpandArgs, MovedimArgs, Nested, Operand, PrintOptions, ReshapeArgs, Tensor,
+    Transaction, set_print_options,
 };
 pub use tensor::{activation, linalg, loss, module};
 

@@ -167,9 +167,9 @@ impl<B: Backend> Raw<B> {
         Err(Error::argument("hardtanh", message))
     }
 
-    /// `x` between 0 and 6.
+    /// `x` between 0 and 6; its gradient at 0 is 0.
     pub fn relu6(self) -> Result<Self, Error> {
-        self.float_of("relu6")?.clamp(0.0, 6.0)
+        self.float_of("relu6")?.relu()?.clamp_max(6.0)
     }
 
     /// `x - tanh(x)`.

@@ -73,6 +73,12 @@ impl<B: Backend> Raw<B> {
         let x = self.widen()?;
         let wide = x.dtype();
         let scale = 1.0 / base.ln();
+        // Subnormal numbers are powers of 2, and but nearly of others.
+        let least = match wide {
+            _ if base == 2.0 => 0.0,
+            DType::F64 => f64::MIN_POSITIVE,
+            _ => f32::MIN_POSITIVE.into(),
+        };
         // As integers the exponents are not tracked.
         let exponent = x
             .clone()
@@ -84,6 +90,7 @@ impl<B: Backend> Raw<B> {
         let power = exponent.clone().binary_left(BinaryOp::Pow, base)?;
         // Beside a power, the logarithm is its exponent and that of a quotient near 1, which is 0 for the power itself.
         let beside = x.clone().div(power.clone())?.sub(1.0)?.abs()?.lower(1e-6)?;
+        let beside = beside.bool_and(power.clone().greater_equal(least)?)?;
         let power = beside.clone().choose(power, 1.0)?;
         let exponent = beside.choose(exponent, 0.0)?;
         x.div(power)?.log()?.mul(scale)?.add(exponent)?.cast(dtype)

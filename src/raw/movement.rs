@@ -280,7 +280,10 @@ impl<B: Backend> Raw<B> {
     }
 
     /// The slices of size 1 along an axis, in order.
-    pub fn iter_dim(self, axis: usize) -> Result<impl Iterator<Item = Self>, Error> {
+    pub fn iter_dim(
+        self,
+        axis: usize,
+    ) -> Result<impl DoubleEndedIterator<Item = Self> + ExactSizeIterator, Error> {
         Ok(self.split(1, axis)?.into_iter())
     }
 

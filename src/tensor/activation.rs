@@ -237,7 +237,7 @@ pub fn hardtanh<B: Backend, const D: usize, E: FloatElement>(
     Tensor::of(x.into_raw().hardtanh(min_val, max_val))
 }
 
-/// `x` between 0 and 6 (Howard et al. 2017); NaN stays.
+/// `x` between 0 and 6 (Howard et al. 2017); its gradient at 0 is 0. NaN stays.
 ///
 /// ```
 /// use keyway::activation::relu6;

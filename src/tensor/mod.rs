@@ -29,7 +29,7 @@ mod read;
 mod reduce;
 mod transaction;
 
-pub use dim::{AsDim, ExpandArgs, ReshapeArgs};
+pub use dim::{AsDim, ExpandArgs, MovedimArgs, ReshapeArgs};
 pub use display::{PrintOptions, set_print_options};
 pub use nested::Nested;
 pub use operand::{BitElement, Operand};
