@@ -66,16 +66,14 @@ fn check<B: Backend>(
             "targets and lengths of an integer type",
         ));
     }
-    let (&[_, n, classes], &[n2, _]) = (&log_probs.shape()[..], &targets.shape()[..]) else {
-        let message = "needs log-probabilities [time, n, classes] and targets [n, s]";
-        return Err(Error::shape(op, &[log_probs.shape(), targets.shape()], message));
+    let classes = match (&log_probs.shape()[..], &targets.shape()[..]) {
+        (&[_, n, classes], &[m, _]) if m == n && lengths.iter().all(|x| x.shape()[..] == [n]) => classes,
+        _ => {
+            let message = "needs log-probabilities [time, n, classes], targets [n, s], and n lengths of each";
+            let shapes = [log_probs, targets, lengths[0], lengths[1]].map(Raw::shape);
+            return Err(Error::shape(op, &shapes, message));
+        }
     };
-    if n != n2 || lengths.iter().any(|x| x.shape()[..] != [n]) {
-        let message =
-            "needs log-probabilities [time, n, classes], targets [n, s], and two tensors of n lengths";
-        let shapes = [log_probs, targets, lengths[0], lengths[1]].map(Raw::shape);
-        return Err(Error::shape(op, &shapes, message));
-    }
     if blank >= classes {
         let message = format!("blank {blank} is not one of {classes} classes");
         return Err(Error::argument(op, message));
@@ -177,7 +175,7 @@ fn up_to<B: Backend>(greatest: usize, of: &str, lengths: Raw<B>) -> Result<Raw<B
     looked_up.map_err(|error| match error {
         Error::Index { index, .. } => Error::argument(
             "ctc_loss",
-            format!("the length of {of} is {index}, of {greatest} there are"),
+            format!("the length of {of} is {index}, not in 0..={greatest}"),
         ),
         other => other,
     })

@@ -159,8 +159,10 @@ impl<B: Backend> Raw<B> {
     /// other axes stand in place of those.
     pub fn gather_nd(self, index: Self) -> Result<Self, Error> {
         let found = Found::new("gather_nd", &self, index)?;
-        let slices = self.reshape(found.flat)?.select(0, found.rows)?;
-        slices.reshape(found.values)
+        let slices = self.reshape(found.flat)?.select(0, found.rows);
+        slices
+            .map_err(|error| error.of("gather_nd"))?
+            .reshape(found.values)
     }
 
     /// `values` at the slices that the rows of `index` name, as for [`Raw::gather_nd`], combined with what is there by
@@ -287,14 +289,14 @@ impl<B: Backend> Found<B> {
         };
         let device = index.device();
         let index = index.reshape([batch, named])?;
-        let mut rows = Raw::zeros([batch], dtype, &device)?;
+        let zeros = |len: usize| Raw::zeros([1], dtype, &device)?.expand([len]);
+        let mut rows = zeros(batch)?;
         let mut stride = flat[0];
         for (axis, &size) in indexed.iter().enumerate() {
             stride /= size.max(1);
             let column = index.clone().narrow(1, axis, 1)?.reshape([batch])?;
-            // Zeros as long as the axis: to look an index up there is an error if it lies outside.
-            let axis_of_zeros = Raw::zeros([1], dtype, &device)?.expand([size])?;
-            let inside = axis_of_zeros
+            // Looked up in zeros as long as the axis: an index outside is an error.
+            let inside = zeros(size)?
                 .select(0, column.clone())
                 .map_err(|error| match error {
                     Error::Index { index, size, .. } => Error::Index {
