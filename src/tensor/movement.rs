@@ -238,9 +238,8 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// # Panics
     /// If there is no such axis, or the sizes do not add up to it.
     #[track_caller]
-    pub fn split_with_sizes(self, split_sizes: impl AsRef<[usize]>, dim: impl AsDim) -> Vec<Self> {
-        let axis = Self::axis(dim);
-        Self::of_all(self.raw.split_with_sizes(split_sizes.as_ref(), axis))
+    pub fn split_with_sizes(self, split_sizes: &[usize], dim: impl AsDim) -> Vec<Self> {
+        Self::of_all(self.raw.split_with_sizes(split_sizes, Self::axis(dim)))
     }
 
     /// The slices of size 1 along an axis, in order.

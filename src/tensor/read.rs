@@ -116,6 +116,13 @@ impl<B: Readable, const D: usize, E: Element> Tensor<B, D, E> {
 
     /// [`Tensor::into_data_as`] of a copy.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.5, 0.0], &Default::default());
+    /// assert_eq!(x.to_data_as::<bool>()?.as_slice::<bool>()?, [true, false]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Tensor::into_data`].
     pub fn to_data_as<E2: Element>(&self) -> Result<TensorData, Error> {
@@ -138,6 +145,13 @@ impl<B: Readable, const D: usize, E: Element> Tensor<B, D, E> {
     }
 
     /// [`Tensor::into_vec_as`] of a copy.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1, i32>::from_array([300, -1], &Default::default());
+    /// assert_eq!(x.to_vec_as::<f64>()?, [300.0, -1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Tensor::into_data`].
