@@ -24,7 +24,13 @@ pub struct ConvOptions<const N: usize> {
 }
 
 impl<const N: usize> ConvOptions<N> {
-    /// Options with the same padding before and after.
+    /// Stride, padding, dilation and groups, with the same padding before and after.
+    ///
+    /// ```
+    /// use keyway::module::ConvOptions;
+    /// let options = ConvOptions::new([2], [1], [1], 1);
+    /// assert_eq!(options, ConvOptions { stride: [2], padding: [(1, 1)], ..ConvOptions::default() });
+    /// ```
     pub fn new(stride: [usize; N], padding: [usize; N], dilation: [usize; N], groups: usize) -> Self {
         ConvOptions {
             stride,
@@ -74,7 +80,19 @@ pub fn linear<B: Backend, const D: usize, E: FloatElement>(
     Tensor::of(x.into_raw().linear(weight.into_raw(), bias.map(Tensor::into_raw)))
 }
 
-/// The rows of `weights`, `[n, width]`, that `indices` name: `D2 = D + 1` axes, the last of size `width`.
+/// The rows of `weights`, `[n, width]`, that `indices` name, in `D2 = D + 1` axes: those of `indices`, and one of size
+/// `width`.
+///
+/// ```
+/// use keyway::module::embedding;
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let weights = Tensor::<Flex, 2>::from_array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], &device);
+/// let indices = Tensor::<Flex, 1, i32>::from_array([2, 0], &device);
+/// let rows: Tensor<_, 2> = embedding(weights, indices);
+/// assert_eq!(rows.into_vec()?, [5.0, 6.0, 1.0, 2.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
 ///
 /// # Panics
 /// If an index is not in `0..n`.
@@ -87,7 +105,18 @@ pub fn embedding<B: Backend, const D: usize, const D2: usize, E: FloatElement, I
     Tensor::of(weights.into_raw().embedding(indices.into_raw()))
 }
 
-/// `(x - mean) / √(var + eps) · weight + bias` over the last axis, with the biased variance.
+/// `(x - mean) / √(var + eps) · weight + bias` over the last axis, with the biased variance (Ba et al. 2016). `weight`
+/// and `bias` are as long as that axis.
+///
+/// ```
+/// use keyway::module::layer_norm;
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let x = Tensor::<Flex, 2>::from_array([[1.0, 3.0], [8.0, 4.0]], &device);
+/// let bias = Tensor::from_array([0.0, 10.0], &device);
+/// assert_eq!(layer_norm(x, None, Some(bias), 0.0).into_vec()?, [-1.0, 11.0, 1.0, 9.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
 ///
 /// # Panics
 /// If weight or bias are not as long as the last axis, or `eps` is negative.
@@ -102,9 +131,20 @@ pub fn layer_norm<B: Backend, const D: usize, E: FloatElement>(
     Tensor::of(x.into_raw().layer_norm(weight, bias, eps))
 }
 
-/// `softmax(q kᵀ · scale + bias) v` over the last two axes; the others are batch axes. `query` is `[…, m, d]`, `key`
-/// `[…, n, d]`, `value` `[…, n, e]`; `mask` (true hides) and `bias` stretch to `[…, m, n]`. A query from which everything
-/// is hidden gives zeros.
+/// `softmax(q kᵀ · scale + bias) v` over the last two axes; the others are batch axes (Vaswani et al. 2017). `query` is
+/// `[…, m, d]`, `key` `[…, n, d]`, `value` `[…, n, e]`, the result `[…, m, e]`; `mask` (true hides) and `bias` stretch to
+/// `[…, m, n]`. A query from which everything is hidden gives zeros.
+///
+/// ```
+/// use keyway::module::{AttentionOptions, attention};
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let query = Tensor::<Flex, 2>::zeros([2, 1], &device); // weighs all keys alike
+/// let value = Tensor::from_array([[1.0], [3.0]], &device);
+/// let options = AttentionOptions { is_causal: true, ..Default::default() };
+/// assert_eq!(attention(query.clone(), query, value, None, None, options).into_vec()?, [1.0, 2.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -128,10 +168,31 @@ pub fn attention<B: Backend, const D: usize, E: FloatElement>(
     Tensor::of(query.attention(key.into_raw(), value.into_raw(), mask, bias, options))
 }
 
+/// The example of a function that a macro makes: its arguments, all of this rank, a call on them, and its values.
+macro_rules! example {
+    ($rank:literal [$($arg:ident = $value:tt),+], $call:expr => $values:literal) => {
+        concat!(
+            "```\nuse keyway::prelude::*;\nlet device = Default::default();",
+            $("\nlet ", stringify!($arg), " = Tensor::<Flex, ", $rank, ">::from_array(", stringify!($value), ", &device);",)+
+            "\nassert_eq!(module::", $call, ".into_vec()?, ", $values, ");\n# Ok::<(), keyway::Error>(())\n```",
+        )
+    };
+}
+
+// A row ends with the input, the weights and the `padding_out` of its examples.
+
 macro_rules! conv {
-    ($($conv:ident $transpose:ident $rank:literal $axes:literal $spatial:literal;)*) => { $(
-        #[doc = concat!("Cross-correlation: `x` is `[batch, in, ", $spatial, "]`, `weight` `[out, in / groups, kernel…]`, ",
-            "`bias` `[out]`.")]
+    ($(
+        $conv:ident $transpose:ident $rank:literal $axes:literal $spatial:literal, $x:tt $weight:tt $padding_out:literal;
+    )*) => { $(
+        #[doc = concat!("Cross-correlation: `x` is `[batch, in, ", $spatial, "]`, `weight` `[out, in / groups, kernel…]`,")]
+        /// `bias` `[out]`, and the result `[batch, out, …]`. Along each spatial axis its size is
+        /// `⌊(size + padding - dilation (kernel - 1) - 1) / stride⌋ + 1`, with the padding of both sides.
+        ///
+        #[doc = example!(
+            $rank [x = $x, weight = $weight],
+            concat!(stringify!($conv), "(x, weight, None, Default::default())") => "[21.0, 42.0]"
+        )]
         ///
         /// # Panics
         /// If the shapes do not fit, or the kernel is larger than the padded input.
@@ -146,9 +207,16 @@ macro_rules! conv {
             Tensor::of(x.into_raw().conv(weight.into_raw(), bias, options.to_op()))
         }
 
-        #[doc = concat!("The adjoint of [`", stringify!($conv), "`] in its input: `x` is `[batch, in, ", $spatial, "]`, ",
-            "`weight` `[in, out / groups, kernel…]`, `bias` `[out]`. Of the sizes that the stride leaves possible, ",
-            "`padding_out` chooses one: it is added at the end.")]
+        #[doc = concat!("The adjoint of [`", stringify!($conv), "`] in its input: `x` is `[batch, in, ", $spatial, "]`,")]
+        /// `weight` `[in, out / groups, kernel…]`, `bias` `[out]`, and the result `[batch, out, …]`. Along each spatial
+        /// axis its size is `(size - 1) stride - padding + dilation (kernel - 1) + 1 + padding_out`, with the padding of both
+        /// sides: of the sizes that the stride leaves possible, `padding_out` chooses one, at the end.
+        ///
+        #[doc = example!(
+            $rank [x = $x, weight = $weight],
+            concat!(stringify!($transpose), "(x, weight, None, Default::default(), ", $padding_out, ")")
+                => "[1.0, 12.0, 24.0, 40.0]"
+        )]
         ///
         /// # Panics
         /// If the shapes do not fit.
@@ -167,14 +235,26 @@ macro_rules! conv {
 }
 
 conv! {
-    conv1d conv_transpose1d 3 1 "length";
-    conv2d conv_transpose2d 4 2 "height, width";
-    conv3d conv_transpose3d 5 3 "depth, height, width";
+    conv1d conv_transpose1d 3 1 "length", [[[1.0, 2.0, 4.0]]] [[[1.0, 10.0]]] "[0]";
+    conv2d conv_transpose2d 4 2 "height, width", [[[[1.0, 2.0, 4.0]]]] [[[[1.0, 10.0]]]] "[0, 0]";
+    conv3d conv_transpose3d 5 3 "depth, height, width", [[[[[1.0, 2.0, 4.0]]]]] [[[[[1.0, 10.0]]]]] "[0, 0, 0]";
 }
 
+// A row ends with the input, the kernel, the stride and the padding, and the dilation of its examples.
+
 macro_rules! pool {
-    ($($max:ident $max_with_indices:ident $avg:ident $rank:literal $axes:literal $spatial:literal;)*) => { $(
+    ($(
+        $max:ident $max_with_indices:ident $avg:ident $rank:literal $axes:literal $spatial:literal,
+        $x:tt $window:literal $dilation:literal;
+    )*) => { $(
         #[doc = concat!("The greatest element of each window of `[batch, channels, ", $spatial, "]`; NaN if any is.")]
+        /// `stride` is the distance between windows, `dilation` that between a window's elements; `padding`, before and
+        /// after, is never the greatest. Along each spatial axis the result has size
+        /// `⌊(size + 2 padding - dilation (kernel - 1) - 1) / stride⌋ + 1`.
+        ///
+        #[doc = example!(
+            $rank [x = $x], concat!(stringify!($max), "(x, ", $window, ", ", $dilation, ")") => "[3.0, 5.0]"
+        )]
         ///
         /// # Panics
         /// If a window is larger than the padded input, or lies in the padding.
@@ -190,7 +270,13 @@ macro_rules! pool {
             Tensor::of(x.into_raw().max_pool(options))
         }
 
-        #[doc = concat!("[`", stringify!($max), "`], and where each element is in the flattened spatial axes.")]
+        #[doc = concat!("[`", stringify!($max), "`], and where each element is in the flattened spatial axes:")]
+        /// the first of several.
+        ///
+        #[doc = example!(
+            $rank [x = $x],
+            concat!(stringify!($max_with_indices), "(x, ", $window, ", ", $dilation, ").1") => "[1, 3]"
+        )]
         ///
         /// # Panics
         /// If a window is larger than the padded input, or lies in the padding.
@@ -206,7 +292,14 @@ macro_rules! pool {
             Tensor::of_pair(x.into_raw().max_pool_with_indices(options))
         }
 
-        #[doc = concat!("The mean of each window of `[batch, channels, ", $spatial, "]`; padding counts as zeros, or not at all.")]
+        #[doc = concat!("The mean of each window of `[batch, channels, ", $spatial, "]`. `stride` is the distance")]
+        /// between windows; `padding`, before and after, counts as zeros if `count_include_pad`, else not at all, so that
+        /// the mean of padding alone is NaN. Along each spatial axis the result has size
+        /// `⌊(size + 2 padding - kernel) / stride⌋ + 1`.
+        ///
+        #[doc = example!(
+            $rank [x = $x], concat!(stringify!($avg), "(x, ", $window, ", true)") => "[2.0, 3.5]"
+        )]
         ///
         /// # Panics
         /// If a window is larger than the padded input.
@@ -225,8 +318,11 @@ macro_rules! pool {
 }
 
 pool! {
-    max_pool1d max_pool1d_with_indices avg_pool1d 3 1 "length";
-    max_pool2d max_pool2d_with_indices avg_pool2d 4 2 "height, width";
+    max_pool1d max_pool1d_with_indices avg_pool1d 3 1 "length",
+    [[[1.0, 3.0, 2.0, 5.0]]] "[2], [2], [0]" "[1]";
+
+    max_pool2d max_pool2d_with_indices avg_pool2d 4 2 "height, width",
+    [[[[1.0, 3.0], [2.0, 5.0]]]] "[1, 2], [1, 2], [0, 0]" "[1, 1]";
 }
 
 pub(crate) fn pool_options<const N: usize>(
