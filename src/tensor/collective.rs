@@ -238,6 +238,14 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 
     /// Starts [`Tensor::all_to_all`].
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let alone = Mesh::<Flex>::open(1)?.remove(0);
+    /// let x = Tensor::<Mesh<Flex>, 1>::from_array([1.0, 2.0], &alone);
+    /// assert_eq!(x.all_to_all_async(0, 0)?.wait()?.into_vec()?, [1.0, 2.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Tensor::all_to_all`], if it is known already.
     pub fn all_to_all_async(self, split: usize, concat: usize) -> Result<Pending<Self>, Error>

@@ -187,11 +187,21 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     }
 
     /// The number of axes, `D`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// assert_eq!(Tensor::<Flex, 2>::zeros([2, 3], &Default::default()).rank(), 2);
+    /// ```
     pub fn rank(&self) -> usize {
         D
     }
 
     /// The element type, `E`, as a value.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// assert_eq!(Tensor::<Flex, 1, u8>::zeros([3], &Default::default()).dtype(), keyway::DType::U8);
+    /// ```
     pub fn dtype(&self) -> DType {
         E::DTYPE
     }

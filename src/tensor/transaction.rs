@@ -27,17 +27,42 @@ pub struct Transaction<B: Backend> {
 
 impl<B: Backend> Transaction<B> {
     /// Adds a tensor.
+    ///
+    /// ```
+    /// use keyway::Transaction;
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// assert_eq!(Transaction::default().register(x).execute()?[0].shape()[..], [2, 3]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn register<const D: usize, E: Element>(self, tensor: Tensor<B, D, E>) -> Self {
         self.register_raw(tensor.into_raw())
     }
 
     /// Adds a tensor of run-time rank and element type.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// use keyway::{DType, DynDevice, DynTensor, Transaction};
+    /// let x = DynTensor::zeros([2, 3], DType::F32, &DynDevice::default())?;
+    /// assert_eq!(Transaction::default().register_raw(x).execute()?[0].shape()[..], [2, 3]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn register_raw(mut self, tensor: Raw<B>) -> Self {
         self.tensors.push(tensor);
         self
     }
 
     /// Reads the values of all, in the order in which they were registered.
+    ///
+    /// ```
+    /// use keyway::Transaction;
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.0], &Default::default());
+    /// let data = Transaction::default().register(x.clone() + 1.0).register(x).execute()?;
+    /// assert_eq!((data[0].as_slice::<f32>()?, data[1].as_slice::<f32>()?), (&[2.0][..], &[1.0][..]));
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If a device failed, now or since the last read; then nothing is given.
