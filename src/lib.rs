@@ -37,7 +37,10 @@ pub use error::{Error, Name};
 pub use half::{bf16, f16};
 pub use raw::{Distribution, Slice, SliceArgs};
 pub use shape::{Dims, Shape};
-pub use tensor::{AsDim, BitElement, ExpandArgs, Nested, Operand, ReshapeArgs, Tensor};
+pub use tensor::{
+    AsDim, BitElement, ExpandArgs, MovedimArgs, Nested, Operand, PrintOptions, ReshapeArgs, Tensor,
+    Transaction, set_print_options,
+};
 pub use tensor::{activation, linalg, loss, module, signal};
 
 /// What model code needs.

@@ -463,7 +463,7 @@ mod types {
             "try_from: the tensor is tracked (by `exp`), and its graph cannot come along; `detach` it first";
         let refused = Tensor::<Autodiff<Flex>, 1>::try_from(x.clone().exp().unwrap()).unwrap_err();
         assert_eq!(refused.error.to_string(), message);
-        assert!(refused.tensor.is_require_grad());
+        assert!(refused.tensor.is_tracked());
         assert!(matches!(
             Tensor::<Flex, 1>::try_from(x).unwrap_err().error,
             Error::Tracked { .. }

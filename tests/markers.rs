@@ -198,7 +198,7 @@ type P = Mesh<Flex>;
 // Send Sync: every public type.
 threads! {
     yes yes: Tensor<B, 2>, Tensor<B, 2, i32>, Tensor<Flex, 2>, Raw<B>, TensorData, keyway::Buffer, Shape, DType, Scalar,
-        Slice, Distribution, Norm, Error;
+        Slice, Distribution, Norm, Error, keyway::Transaction<B>, keyway::PrintOptions;
     yes yes: Flex, FlexDevice, FlexTensor, Mesh<Flex>, MeshDevice<Flex>, MeshTensor<Flex>, B, Tracked<P>,
         NoCheckpointing, BalancedCheckpointing, Local, Collective, Unproven, Synced, Unsynced;
     yes yes: Dyn, DynDevice, DynPrimitive, DynTensor, DynGradients, Custom, CustomDevice, CustomTensor, Available,

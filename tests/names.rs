@@ -8,6 +8,7 @@
 //! - `from_array` takes rank and element type from nested arrays: `from_vec` and `from_data` take them as values;
 //! - `dims` is an array of length `D`: `shape` is the same without;
 //! - `try_*` return what others panic with: every method of a run-time tensor returns a `Result`;
+//! - `from_floats`, `from_ints` and `from_bool` are `from_array` of one element type;
 //! - `*_scalar` and `*_elem` take a number: an operand of a run-time tensor is a tensor or a number;
 //! - the operators have no place for a `Result`: `add`, `bool_not` … are what they call;
 //! - `to_backend` changes the type: `to_device` takes a `DynTensor` to any backend;
@@ -197,7 +198,8 @@ fn element_wise() {
         x.clamp(-1.0, 2); x.clamp_min(-1.0); x.clamp_max(2);
         x.add_scalar(2) => x.add(2);
         x.sub(1.5); x.mul(-2.0); x.div(3.0); x.remainder(1.25); x.fmod(1.25); x.powf(3.0); x.powi(3);
-        x.max_pair(0.5); x.min_pair(0.5);
+        x.max_pair(0.5); x.min_pair(0.5); x.deg2rad(); x.rad2deg(); x.round_to(1); x.round_to(-1);
+        x.rank() == 2; x.dtype() == DType::F32;
     }
     same! { [u] u.asin(); u.acos(); u.atanh(); }
     same! { [x y]
@@ -224,6 +226,10 @@ fn comparisons_and_masks() {
     );
     same! { [x y]
         x.equal(y); x.not_equal(y); x.lower(y); x.lower_equal(y); x.greater(y); x.greater_equal(y);
+        x.equal_scalar(-3.5) => x.equal(-3.5);
+        x.not_equal_elem(0) => x.not_equal(0);
+        x.lower_scalar(0) => x.lower(0);
+        x.greater_equal_elem(0.25) => x.greater_equal(0.25);
         x.equal(-3.5); x.not_equal(0); x.lower(0); x.lower_equal(0.25); x.greater(0); x.greater_equal(0.25);
         x.is_close(y, None, None); x.is_close(y, Some(0.5), Some(1.0));
         x.all_close(y, Some(1e-3), None);
@@ -242,10 +248,12 @@ fn reductions() {
     same! { [x]
         x.sum(); x.sum_dim(1); x.sum_dims(&[0, 2]); x.mean(); x.mean_dim(1); x.mean_dims(&[0, 2]);
         x.prod(); x.prod_dim(1); x.prod_dims(&[0, 2]); x.max(); x.max_dim(1); x.max_dims(&[0, 2]);
-        x.min(); x.min_dim(1); x.min_dims(&[0, 2]); x.max_abs(); x.max_abs_dim(1);
+        x.min(); x.min_dim(1); x.min_dims(&[0, 2]); x.max_abs(); x.max_abs_dim(1); x.max_abs_dims(&[0, 2]);
+        x.sum_dims_squeeze(&[0, 2]), rank 1;
         x.argmax(1); x.argmin(2); x.max_dim_with_indices(1); x.min_dim_with_indices(2);
         x.any(); x.any_dim(0); x.all(); x.all_dim(0);
         x.var(1); x.var_bias(1); x.var_mean(2); x.var_mean_bias(2); x.std(1); x.median(2); x.cov(1, 1);
+        x.median_with_indices(1);
         x.cumsum(1); x.cumprod(1); x.cummax(2); x.cummin(2);
     }
     same! { [i] i.sum(); i.prod_dim(0); i.max(); i.argmin(1); i.any_dim(1); i.all(); i.median(1); i.cumsum(1); i.max_abs(); }
@@ -260,7 +268,9 @@ fn movement() {
         x.unsqueeze_dim(1), rank 4;
         x.unsqueeze_dims(&[0, 4]), rank 5;
         x.unsqueeze::<5>() => x.unsqueeze(5);
-        x.transpose(); x.swap_dims(0, 2); x.permute([2, 0, 1]); x.movedim([0, 1], [1, 2]); x.flip([0, 2]);
+        x.transpose(); x.swap_dims(0, 2); x.permute([2, 0, 1]); x.movedim([0, 1], [1, 2]);
+        x.movedim(0, -1) => x.movedim([0], [2]);
+        x.flip([0, 2]);
         x.roll(&[1, -2], &[0, 2]); x.roll_dim(5, 1); x.narrow(2, 1, 2); x.chunk(2, 1); x.split(2, 2);
         x.split_with_sizes(&[1, 3], 2);
         x.iter_dim(1).collect::<Vec<_>>() => x.iter_dim(1).map(|parts| parts.collect::<Vec<_>>());
@@ -300,11 +310,17 @@ fn indices_and_order() {
     same! { [x rows]
         x.select(0, rows); { let y = x.clone(); x.select_assign(0, rows, y, ScatterMode::Max) };
     }
-    same! { [x mask] x.masked_select(mask); mask.nonzero(); mask.argwhere(); }
+    same! { [x mask] x.mask_select(mask); mask.nonzero(); mask.argwhere(); }
     same! { [x]
         x.sort(1); x.sort_descending(1); x.sort_with_indices(0); x.sort_descending_with_indices(0); x.argsort(1);
         x.argsort_descending(1); x.topk(2, 1); x.topk_with_indices(2, 1); x.nonzero(); x.argwhere();
+        x.argtopk(2, 1);
+        x.select_dim(1, 2), rank 1;
     }
+    let pairs = ints(&[1, 0, 0, 2], [2, 2]);
+    let w = floats([2]);
+    same! { [x pairs] x.gather_nd(pairs), rank 1; }
+    same! { [x pairs w] x.scatter_nd(pairs, w, ScatterMode::Mul); }
 }
 
 #[test]
@@ -322,7 +338,18 @@ fn creation_and_reading() {
         x.into_vec().and_then(|values| TensorData::new(values, [6]))
             => x.into_vec::<f32>().and_then(|values| TensorData::new(values, [6]));
     }
-    same! { [i] i.one_hot(4), rank 2; }
+    same! { [x]
+        x.to_vec().and_then(|values| TensorData::new(values, [6]))
+            => x.to_vec::<f32>().and_then(|values| TensorData::new(values, [6]));
+        x.into_vec_as::<i16>().and_then(|values| TensorData::new(values, [6]));
+        x.to_vec_as::<u8>().and_then(|values| TensorData::new(values, [6]));
+        x.into_data_as::<f64>(); x.to_data_as::<bool>(); x.empty_like();
+        { let mut x = x; x.inplace(|x| x.neg()); x } => { let mut x = x; x.inplace(|x| x.neg()).map(|()| x) };
+        { let mut x = x; [x.extract(), x].to_vec() }
+            => { let mut x = x; x.extract().map(|out| vec![out, x]) };
+        { x.device().seed(7); x.abs().categorical(5) } => { x.device().seed(7); x.abs().and_then(|x| x.categorical(5)) };
+    }
+    same! { [i] i.one_hot(4), rank 2; i.one_hot_fill(4, 3, -1, 0), rank 2; }
     same! { []
         T::<2>::zeros([2, 3], &flex) => DynTensor::zeros([2, 3], DType::F32, &device);
         T::<1, bool>::zeros([2], &flex) => DynTensor::zeros([2], DType::Bool, &device);
@@ -335,6 +362,13 @@ fn creation_and_reading() {
         T::<1>::linspace(0.0, 1.0, 7, &flex) => DynTensor::linspace(0.0, 1.0, 7, DType::F32, &device);
         { flex.seed(3); T::<2>::random([3, 4], Distribution::Default, &flex) }
             => { device.seed(3); DynTensor::random([3, 4], Distribution::Default, DType::F32, &device) };
+        T::<2>::empty([2, 3], &flex) => DynTensor::empty([2, 3], DType::F32, &device);
+        T::<1>::from_floats([1.0, 2.0], &flex) => DynTensor::from_vec(vec![1.0f32, 2.0], [2], &device);
+        T::<1, i32>::from_ints([1, 2], &flex) => DynTensor::from_vec(vec![1, 2], [2], &device);
+        T::<1, bool>::from_bool([true], &flex) => DynTensor::from_vec(vec![true], [1], &device);
+        T::<3, bool>::triu_mask([2, 3, 4], 1, &flex) => DynTensor::triu_mask([2, 3, 4], 1, &device);
+        T::<2, bool>::tril_mask([3, 4], -1, &flex) => DynTensor::tril_mask([3, 4], -1, &device);
+        T::<2, bool>::diag_mask([3, 4], 2, &flex) => DynTensor::diag_mask([3, 4], 2, &device);
         T::<2, i32>::eye(3, &flex) => DynTensor::eye(3, DType::I32, &device);
     }
 }
@@ -390,6 +424,8 @@ fn activations() {
         relu(x); leaky_relu(x, 0.1); elu(x, 0.7); celu(x, 0.7); selu(x); gelu(x); gelu_approximate(x); silu(x); sigmoid(x);
         log_sigmoid(x); hard_sigmoid(x, 0.2, 0.5); hard_swish(x); mish(x); tanh(x); softplus(x, 2.0); softsign(x);
         softmax(x, 1); log_softmax(x, 1); softmin(x, 0); quiet_softmax(x, 1); glu(x, 1);
+        softplus_with_threshold(x, 2.0, 1.0); hardtanh(x, -0.5, 1.5); relu6(x); tanhshrink(x); threshold(x, 0.5, -1.0);
+        thresholded_relu(x, 0.5); hard_shrink(x, 0.5); soft_shrink(x, 0.5); shrink(x, 1.0, 0.25);
     }
     functions! { activation [x alpha] prelu(x, alpha); }
 }
@@ -411,6 +447,15 @@ fn losses() {
     losses! {
         x t mse(); x t l1(); x t huber(0.5); x t smooth_l1(0.5); x t binary_cross_entropy_with_logits(); x t kl_div();
         x classes cross_entropy(); x classes nll();
+    }
+    same! { [x t]
+        loss::cross_entropy_with_logits(x, t) => x.cross_entropy_with_logits(t).and_then(DynTensor::mean);
+    }
+    let (x, labels) = (floats([4, 2, 3]), ints(&[1, 2, 2, 1], [2, 2]));
+    let (steps, lengths) = (ints(&[4, 3], [2]), ints(&[2, 1], [2]));
+    same! { [x labels steps lengths]
+        module::ctc_loss(activation::log_softmax(x, 2), labels, steps, lengths, 0)
+            => x.log_softmax(2).and_then(|x| x.ctc_loss(labels, steps, lengths, 0));
     }
 }
 
@@ -529,6 +574,16 @@ fn gradients() -> Result<(), Error> {
     );
     let (typed, dynamic) = (typed.require_grad(), dynamic.require_grad()?);
     compare("require_grad", typed.is_require_grad(), dynamic.is_require_grad());
+    compare(
+        "is_tracked",
+        typed.clone().neg().is_tracked(),
+        dynamic.clone().neg()?.is_tracked(),
+    );
+    compare(
+        "set_require_grad",
+        typed.clone().set_require_grad(false).is_tracked(),
+        dynamic.clone().set_require_grad(false)?.is_tracked(),
+    );
     compare("inner", typed.clone().inner(), dynamic.clone().inner());
     compare(
         "detach",
@@ -548,6 +603,9 @@ fn gradients() -> Result<(), Error> {
         typed.grad_remove(&mut want),
         dynamic.grad_remove(&mut got),
     );
+    typed.grad_replace(&mut want, typed.clone().inner());
+    dynamic.grad_replace(&mut got, dynamic.clone().detach())?;
+    compare("grad_replace", typed.grad(&want), dynamic.grad(&got));
     let want = typed.clone().square().backward_synced()?;
     let got = dynamic.clone().square()?.backward_synced()?;
     compare("backward_synced", typed.grad(&want), dynamic.grad(&got));
@@ -601,6 +659,8 @@ fn groups() {
         x => x.all_gather_async(0).and_then(Pending::wait);
         x => x.reduce_scatter(ReduceKind::Sum, 0);
         x => x.reduce_scatter_async(ReduceKind::Sum, 1).and_then(Pending::wait);
+        x => x.all_to_all(0, 1);
+        x => x.all_to_all_async(1, 1).and_then(Pending::wait);
         x => x.is_distributed();
     }
     let typed = members(Mesh::<Flex>::open(2).unwrap(), |rank, device| {

@@ -170,7 +170,7 @@ fn two_tensors(x: &DynTensor, y: &DynTensor) {
     let (z, y) = (|| x.clone(), || y.clone());
     call! { x:
         x.add(y()); x.fmod(y()); x.powi(y()); x.equal(y()); x.lower(y()); x.bool_and(y()); x.bitwise_xor(y());
-        x.mask_where(y(), 1); x.mask_where(y(), z()); x.mask_fill(y(), 0.5); x.masked_select(y()); x.gather(0, y());
+        x.mask_where(y(), 1); x.mask_where(y(), z()); x.mask_fill(y(), 0.5); x.mask_select(y()); x.gather(0, y());
         x.scatter(1, y(), z(), ScatterMode::Add); x.scatter(0, y(), y(), ScatterMode::Set); x.select(0, y());
         x.select_assign(0, y(), z(), ScatterMode::Max); x.select_assign(1, y(), y(), ScatterMode::Set); x.take(0, y());
         x.take(9, y()); x.slice_assign(0..1, y()); x.matmul(y()); x.dot(y()); x.outer(y()); x.matvec(y()); x.cross(y(), 1);

@@ -61,15 +61,25 @@ const DIFFERENCES: &[(&str, &str, &[usize], &str)] = &[
     ("clamp_max 1", "gradient 0", &[0], CLAMP),
     ("hard_sigmoid 1", "gradient 0", &[0, 7, 8], KINK),
     ("hard_swish 1", "gradient 0", &[0, 7, 8], KINK),
+    ("hardtanh 2", "gradient 0", &[0, 5, 6], KINK),
+    ("hardtanh 4", "gradient 0", &[0], CLAMP),
+    ("relu6 2", "gradient 0", &[0], CLAMP),
+    ("hard_shrink 2", "gradient 0", &[0], CLAMP),
+    ("hard_shrink 4", "gradient 0", &[0], CLAMP),
+    ("soft_shrink 2", "gradient 0", &[0], CLAMP),
+    ("soft_shrink 4", "gradient 0", &[0], CLAMP),
+    ("scatter 8", "gradient 0", &[2], FACTORS),
     ("acosh 2", "gradient 0", &[2, 6, 11, 16, 18], ACOSH),
     ("powf_scalar 9", "output 0", &[2], ROOT),
     ("powf_scalar 9", "gradient 0", &[2, 4], ROOT),
     ("rfft 8", "output 1", &[0], FOURIER),
 ];
 const SIGN: &str = "the sign of NaN is NaN, where PyTorch's is 0";
-const CLAMP: &str = "a NaN that `clamp` lets through has the gradient of what it lets through";
+const CLAMP: &str = "a NaN that is let through has the gradient of what is let through";
 const KINK: &str =
-    "at ±3 and NaN the gradient is that of `clamp`; where there are two sides, that of either is right";
+    "at a kink and NaN the gradient is that of `clamp`; where there are two sides, that of either is right";
+const FACTORS: &str =
+    "the gradient of a factor is the product of the others, where PyTorch divides by it, here by NaN";
 const ACOSH: &str = "where there is no value there is no gradient";
 const FOURIER: &str =
     "the sum over an infinite number times the imaginary part of 1, which PyTorch leaves out, is no number";
@@ -121,18 +131,18 @@ functions! {
     unary {
         neg abs sign exp expm1 log log1p log2 log10 sqrt square recip sin cos tan asin acos atan sinh cosh tanh asinh acosh
         atanh erf sigmoid relu floor ceil round trunc bitwise_not bool_not is_nan is_inf is_finite contains_nan
-        gelu gelu_approximate silu selu log_sigmoid mish hard_swish softsign
+        gelu gelu_approximate silu selu log_sigmoid mish hard_swish softsign relu6 tanhshrink deg2rad rad2deg
         sum mean prod max min any all max_abs trace det lu transpose t squeeze diag argwhere nonzero
     }
     binary {
         add sub mul div remainder fmod powf powi max_pair min_pair atan2 hypot
         bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift
         equal not_equal lower lower_equal greater greater_equal bool_and bool_or bool_xor
-        prelu matmul matvec dot outer solve embedding masked_select
+        cross_entropy_with_logits gather_nd prelu matmul matvec dot outer solve embedding mask_select
     }
     along {
         sum_dim mean_dim prod_dim max_dim min_dim any_dim all_dim max_abs_dim argmax argmin
-        max_dim_with_indices min_dim_with_indices var var_bias var_mean var_mean_bias std median
+        max_dim_with_indices min_dim_with_indices var var_bias var_mean var_mean_bias std median median_with_indices
         cumsum cumprod cummax cummin
         sort sort_descending argsort argsort_descending sort_with_indices sort_descending_with_indices
         softmax log_softmax softmin quiet_softmax glu
@@ -155,6 +165,7 @@ functions! {
         clamp(x) => x.clamp(a.scalar("min"), a.scalar("max"));
         clamp_min(x) => x.clamp_min(a.scalar("min"));
         clamp_max(x) => x.clamp_max(a.scalar("max"));
+        round_to(x) => x.round_to(a.get("decimals"));
         is_close(x, y) => x.is_close(y, a.option("rtol"), a.option("atol"));
         mask_where(x, mask, y) => x.mask_where(mask, y);
         mask_fill(x, mask) => x.mask_fill(mask, a.scalar("value"));
@@ -165,16 +176,23 @@ functions! {
         prod_dims(x) => x.prod_dims(&a.list("dims"));
         max_dims(x) => x.max_dims(&a.list("dims"));
         min_dims(x) => x.min_dims(&a.list("dims"));
+        max_abs_dims(x) => x.max_abs_dims(&a.list("dims"));
+        sum_dims_squeeze(x) => x.sum_dims_squeeze(&a.list("dims"));
         cov(x) => x.cov(a.get("dim"), a.get("correction"));
         topk(x) => x.topk(a.get("k"), a.get("dim"));
         topk_with_indices(x) => x.topk_with_indices(a.get("k"), a.get("dim"));
+
+        argtopk(x) => x.argtopk(a.get("k"), a.get("dim"));
 
         gather(x, index) => x.gather(a.get("dim"), index);
         select(x, index) => x.select(a.get("dim"), index);
         take(x, index) => x.take(a.get("dim"), index);
         scatter(x, index, values) => x.scatter(a.get("dim"), index, values, a.mode());
         select_assign(x, index, values) => x.select_assign(a.get("dim"), index, values, a.mode());
+        select_dim(x) => x.select_dim(a.get("dim"), a.get("index"));
+        scatter_nd(x, index, values) => x.scatter_nd(index, values, a.mode());
         one_hot(x) => x.one_hot(a.get("classes"));
+        one_hot_fill(x) => x.one_hot_fill(a.get("classes"), a.scalar("on"), a.scalar("off"), a.get("dim"));
         slice(x) => x.slice(&a.slices()[..]);
         slice_dim(x) => x.slice_dim(a.get("dim"), Slice::new(a.get("start"), a.option("end"), a.get("step")));
         slice_assign(x, values) => x.slice_assign(&a.slices()[..], values);
@@ -203,6 +221,9 @@ functions! {
         triu(x) => x.triu(a.get("diagonal"));
         tril(x) => x.tril(a.get("diagonal"));
 
+        triu_mask() => X::<B>::triu_mask(a.list::<usize>("shape"), a.get("offset"), device);
+        tril_mask() => X::<B>::tril_mask(a.list::<usize>("shape"), a.get("offset"), device);
+        diag_mask() => X::<B>::diag_mask(a.list::<usize>("shape"), a.get("offset"), device);
         arange_step() => X::<B>::arange_step(a.get("start")..a.get("end"), a.get("step"), a.dtype("dtype"), device);
         linspace() => X::<B>::linspace(a.get("start"), a.get("end"), a.get("len"), a.dtype("dtype"), device);
         eye() => X::<B>::eye(a.get("size"), a.dtype("dtype"), device);
@@ -246,7 +267,17 @@ functions! {
         elu(x) => x.elu(a.get("alpha"));
         celu(x) => x.celu(a.get("alpha"));
         softplus(x) => x.softplus(a.get("beta"));
+        softplus_with_threshold(x) => x.softplus_with_threshold(a.get("beta"), a.get("threshold"));
+        hardtanh(x) => x.hardtanh(a.get("min_val"), a.get("max_val"));
+        threshold(x) => x.threshold(a.get("threshold"), a.get("value"));
+        thresholded_relu(x) => x.thresholded_relu(a.get("alpha"));
+        hard_shrink(x) => x.hard_shrink(a.get("lambd"));
+        soft_shrink(x) => x.soft_shrink(a.get("lambd"));
         hard_sigmoid(x) => x.hard_sigmoid(1.0 / 6.0, 0.5);
+
+        ctc_loss(x, targets, steps, lengths) => {
+            x.log_softmax(2)?.ctc_loss(targets, steps, lengths, a.get("blank"))
+        };
 
         layer_norm[xs] => {
             let [x, weight, bias] = some(xs);
@@ -406,6 +437,7 @@ impl Args {
         match self.text("mode") {
             "set" => ScatterMode::Set,
             "add" => ScatterMode::Add,
+            "prod" => ScatterMode::Mul,
             "max" => ScatterMode::Max,
             "min" => ScatterMode::Min,
             other => panic!("no mode `{other}`"),

@@ -255,7 +255,11 @@ fn same_device<B: crate::backend::Backend>(op: &Op<B::Primitive>) -> Result<(), 
     result
 }
 
-fn mismatch<B: crate::backend::Backend>(op: &'static str, left: &B::Device, right: &B::Device) -> Error {
+pub(crate) fn mismatch<B: crate::backend::Backend>(
+    op: &'static str,
+    left: &B::Device,
+    right: &B::Device,
+) -> Error {
     let op = op.into();
     match (B::name(left), B::name(right)) {
         (a, b) if a == b => Error::DeviceMismatch {

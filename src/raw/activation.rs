@@ -35,13 +35,21 @@ impl<B: Backend> Raw<B> {
         let mut shape = vec![1; self.rank()];
         let slopes = slope.shape().num_elements();
         if slopes != 1 {
-            self.size("prelu", 1)?;
+            let channels = self.size("prelu", 1)?;
+            if slopes != channels {
+                let message =
+                    format!("{slopes} slopes for {channels} channels (axis 1): one for all, or one for each");
+                return Err(Error::shape("prelu", &[self.shape(), slope.shape()], message));
+            }
             shape[1] = slopes;
         }
         let positive = self.clone().greater(0.0)?;
         // Without the 0, an infinity that is not chosen would make the gradient of its slope NaN.
         let below = positive.clone().choose(0.0, self.clone())?;
-        positive.choose(self, below.mul(slope.reshape(shape)?)?)
+        let below = below
+            .mul(slope.reshape(shape)?)
+            .map_err(|error| error.of("prelu"))?;
+        positive.choose(self, below)
     }
 
     /// `x`, but `alpha (eˣ - 1)` below 0.
@@ -69,11 +77,19 @@ impl<B: Backend> Raw<B> {
 
     /// `ln(1 + e^(beta x)) / beta`.
     pub fn softplus(self, beta: f64) -> Result<Self, Error> {
+        self.softplus_with_threshold(beta, f64::INFINITY)
+    }
+
+    /// [`Raw::softplus`], but `x` where `beta x` is above the threshold.
+    pub fn softplus_with_threshold(self, beta: f64, threshold: f64) -> Result<Self, Error> {
+        if threshold.is_nan() {
+            return Err(Error::argument("softplus_with_threshold", "the threshold is NaN"));
+        }
         // Beyond this, `ln(1 + eᶻ)` is `z` to the last bit, and below it `eᶻ` does not overflow.
-        let bound = if self.dtype() == DType::F16 { 10.0 } else { 40.0 };
-        let z = self.mul(beta)?;
-        let curve = z.clone().min_pair(bound)?.exp()?.log1p()?;
-        z.clone().greater(bound)?.choose(z, curve)?.div(beta)
+        let bound = threshold.min(if self.dtype() == DType::F16 { 10.0 } else { 40.0 });
+        let z = self.clone().mul(beta)?;
+        let curve = z.clone().min_pair(bound)?.exp()?.log1p()?.div(beta)?;
+        z.greater(bound)?.choose(self, curve)
     }
 
     /// `ln sigmoid(x)`.
@@ -140,5 +156,82 @@ impl<B: Backend> Raw<B> {
         }
         let gate = self.clone().narrow(axis, size / 2, size / 2)?.sigmoid()?;
         self.narrow(axis, 0, size / 2)?.mul(gate)
+    }
+
+    /// `x` between `min` and `max`, which is not below `min`.
+    pub fn hardtanh(self, min: f64, max: f64) -> Result<Self, Error> {
+        if min <= max {
+            return self.float_of("hardtanh")?.clamp(min, max);
+        }
+        let message = format!("the bounds are {min} and {max}: the first must not be above the second");
+        Err(Error::argument("hardtanh", message))
+    }
+
+    /// `x` between 0 and 6; its gradient at 0 is 0.
+    pub fn relu6(self) -> Result<Self, Error> {
+        self.float_of("relu6")?.relu()?.clamp_max(6.0)
+    }
+
+    /// `x - tanh(x)`.
+    pub fn tanhshrink(self) -> Result<Self, Error> {
+        let x = self.float_of("tanhshrink")?;
+        x.clone().sub(x.tanh()?)
+    }
+
+    /// `x` above the threshold, `value` elsewhere.
+    pub fn threshold(self, threshold: f64, value: f64) -> Result<Self, Error> {
+        if threshold.is_nan() {
+            return Err(Error::argument("threshold", "the threshold is NaN"));
+        }
+        let x = self.float_of("threshold")?;
+        // Not `x > threshold`: NaN stays.
+        x.clone().lower_equal(threshold)?.choose(value, x)
+    }
+
+    /// `x` above `alpha`, 0 elsewhere.
+    pub fn thresholded_relu(self, alpha: f64) -> Result<Self, Error> {
+        self.float_of("thresholded_relu")?.threshold(alpha, 0.0)
+    }
+
+    /// `x` farther than `lambda` from 0, 0 elsewhere.
+    pub fn hard_shrink(self, lambda: f64) -> Result<Self, Error> {
+        self.shrunk("hard_shrink", lambda, 0.0)
+    }
+
+    /// `x` moved by `lambda` towards 0; 0 where that is nearer.
+    pub fn soft_shrink(self, lambda: f64) -> Result<Self, Error> {
+        self.shrunk("soft_shrink", lambda, lambda)
+    }
+
+    /// `x - bias` above `lambda`, `x + bias` below `-lambda`, 0 elsewhere.
+    pub fn shrink(self, lambda: f64, bias: f64) -> Result<Self, Error> {
+        self.shrunk("shrink", lambda, bias)
+    }
+
+    fn shrunk(self, op: &'static str, lambda: f64, bias: f64) -> Result<Self, Error> {
+        if lambda.is_nan() || lambda < 0.0 {
+            return Err(Error::argument(
+                op,
+                format!("lambda is {lambda}: it must be 0 or more"),
+            ));
+        }
+        if !bias.is_finite() && bias != lambda {
+            return Err(Error::argument(op, format!("the bias is {bias}, not finite")));
+        }
+        let x = self.float_of(op)?;
+        let near = x.clone().abs()?.lower_equal(lambda)?;
+        let moved = match bias {
+            0.0 => x,
+            _ => x.clone().sub(x.sign()?.mul(bias)?)?,
+        };
+        near.choose(0.0, moved)
+    }
+
+    /// This tensor, if it holds floats.
+    fn float_of(self, op: &'static str) -> Result<Self, Error> {
+        match self.dtype() {
+            dtype if dtype.is_float() => Ok(self),
+            dtype => Err(Error::dtype(op, dtype, "a float type")),
+        }
     }
 }

@@ -14,6 +14,8 @@ macro_rules! group_operations {
         /// Gives each member its part of the reduction along an axis.
         reduce_scatter reduce_scatter_async(kind: ReduceKind, axis: usize) =>
             CollectiveOp::ReduceScatter { kind, axis };
+        /// Gives each member its part of every tensor along the axis `split`, joined along the axis `concat`.
+        all_to_all all_to_all_async(split: usize, concat: usize) => CollectiveOp::AllToAll { split, concat };
     } };
     ($($(#[$doc:meta])* $name:ident $start:ident($($arg:ident: $Arg:ty),*) => $op:expr;)*) => { $(
         $(#[$doc])*

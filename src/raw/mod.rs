@@ -13,6 +13,7 @@ use crate::shape::Shape;
 mod activation;
 mod collective;
 mod create;
+mod ctc;
 mod elementwise;
 mod fourier;
 mod index;
@@ -112,6 +113,61 @@ impl<B: Backend> Raw<B> {
         B: Readable,
     {
         self.into_data()?.into_vec()
+    }
+
+    /// Reads a copy of the values, in row-major order.
+    ///
+    /// # Errors
+    /// As [`Raw::into_vec`].
+    pub fn to_vec<E: Element>(&self) -> Result<Vec<E>, Error>
+    where
+        B: Readable,
+    {
+        self.clone().into_vec()
+    }
+
+    /// Reads the values back, converted to `E` on the host.
+    ///
+    /// # Errors
+    /// As [`Raw::into_data`].
+    pub fn into_data_as<E: Element>(self) -> Result<TensorData, Error>
+    where
+        B: Readable,
+    {
+        Ok(self.into_data()?.cast(E::DTYPE))
+    }
+
+    /// Reads a copy of the values, converted to `E` on the host.
+    ///
+    /// # Errors
+    /// As [`Raw::into_data`].
+    pub fn to_data_as<E: Element>(&self) -> Result<TensorData, Error>
+    where
+        B: Readable,
+    {
+        self.clone().into_data_as::<E>()
+    }
+
+    /// Reads the values back, in row-major order, converted to `E` on the host.
+    ///
+    /// # Errors
+    /// As [`Raw::into_data`].
+    pub fn into_vec_as<E: Element>(self) -> Result<Vec<E>, Error>
+    where
+        B: Readable,
+    {
+        self.into_data_as::<E>()?.into_vec()
+    }
+
+    /// Reads a copy of the values, in row-major order, converted to `E` on the host.
+    ///
+    /// # Errors
+    /// As [`Raw::into_data`].
+    pub fn to_vec_as<E: Element>(&self) -> Result<Vec<E>, Error>
+    where
+        B: Readable,
+    {
+        self.clone().into_vec_as()
     }
 
     /// Reads the only value back.

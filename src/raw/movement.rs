@@ -123,11 +123,13 @@ impl<B: Backend> Raw<B> {
 
     /// Joins tensors along a new axis.
     pub fn stack(xs: Vec<Self>, axis: usize) -> Result<Self, Error> {
-        let xs = xs
-            .into_iter()
-            .map(|x| x.unsqueeze_dim(axis))
-            .collect::<Result<Vec<_>, _>>()?;
-        Self::cat(xs, axis)
+        if let Some(odd) = xs.iter().find(|x| x.shape() != xs[0].shape()) {
+            let message = "the tensors must have one shape";
+            return Err(Error::shape("stack", &[xs[0].shape(), odd.shape()], message));
+        }
+        let xs: Result<Vec<_>, _> = xs.into_iter().map(|x| x.unsqueeze_dim(axis)).collect();
+        xs.and_then(|xs| Self::cat(xs, axis))
+            .map_err(|error| error.of("stack"))
     }
 
     /// Inserts an axis of size 1 at place `axis` of the result.
@@ -278,7 +280,10 @@ impl<B: Backend> Raw<B> {
     }
 
     /// The slices of size 1 along an axis, in order.
-    pub fn iter_dim(self, axis: usize) -> Result<impl Iterator<Item = Self>, Error> {
+    pub fn iter_dim(
+        self,
+        axis: usize,
+    ) -> Result<impl DoubleEndedIterator<Item = Self> + ExactSizeIterator, Error> {
         Ok(self.split(1, axis)?.into_iter())
     }
 
@@ -317,6 +322,43 @@ impl<B: Backend> Raw<B> {
     /// Zeros above diagonal `diagonal` of the last two axes; 0 is the main one, positive ones lie above it.
     pub fn tril(self, diagonal: i64) -> Result<Self, Error> {
         self.zero_where("tril", |places| places.greater(as_i32(diagonal)))
+    }
+
+    /// False in the upper triangle of the last two axes, from diagonal `offset` on, and true below it.
+    pub fn triu_mask(shape: impl Into<Shape>, offset: i64, device: &B::Device) -> Result<Self, Error> {
+        Self::mask_of("triu_mask", shape.into(), device, |places| {
+            places.lower(as_i32(offset))
+        })
+    }
+
+    /// False in the lower triangle of the last two axes, up to diagonal `offset`, and true above it.
+    pub fn tril_mask(shape: impl Into<Shape>, offset: i64, device: &B::Device) -> Result<Self, Error> {
+        Self::mask_of("tril_mask", shape.into(), device, |places| {
+            places.greater(as_i32(offset))
+        })
+    }
+
+    /// False on diagonal `offset` of the last two axes, and true beside it.
+    pub fn diag_mask(shape: impl Into<Shape>, offset: i64, device: &B::Device) -> Result<Self, Error> {
+        Self::mask_of("diag_mask", shape.into(), device, |places| {
+            places.not_equal(as_i32(offset))
+        })
+    }
+
+    fn mask_of(
+        op: &'static str,
+        shape: Shape,
+        device: &B::Device,
+        outside: impl FnOnce(Self) -> Result<Self, Error>,
+    ) -> Result<Self, Error> {
+        // One element, stretched: the shape is checked, and nothing as large allocated.
+        let like = Self::zeros([1], DType::I32, device)?.expand_from_one(op, shape.clone())?;
+        outside(like.columns_minus_rows(op)?)?.expand(shape)
+    }
+
+    fn expand_from_one(self, op: &'static str, shape: Shape) -> Result<Self, Error> {
+        let x = self.reshape(vec![1; shape.rank()])?;
+        x.movement(MoveOp::Expand(shape)).map_err(|error| error.of(op))
     }
 
     /// The main diagonal of the last two axes, which become one.

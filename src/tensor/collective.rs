@@ -206,6 +206,55 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         self.start(CollectiveOp::ReduceScatter { kind, axis })
     }
 
+    /// Cuts the axis `split` into as many equal parts as there are members, and gives each member its part of every
+    /// tensor, concatenated along the axis `concat` in the order of ranks.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let [a, b] = [[1.0, 2.0], [3.0, 4.0]];
+    /// let members = Mesh::<Flex>::open(2)?;
+    /// let results = std::thread::scope(|scope| {
+    ///     let threads: Vec<_> = members
+    ///         .into_iter()
+    ///         .zip([a, b])
+    ///         .map(|(device, values)| {
+    ///             scope.spawn(move || Tensor::<Mesh<Flex>, 1>::from_array(values, &device).all_to_all(0, 0)?.into_vec())
+    ///         })
+    ///         .collect();
+    ///     threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Result<Vec<_>, Error>>()
+    /// })?;
+    /// assert_eq!(results, [[1.0, 3.0], [2.0, 4.0]]);
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If a member is missing or does something else, there is no such axis, or the axis cannot be cut.
+    pub fn all_to_all(self, split: usize, concat: usize) -> Result<Self, Error>
+    where
+        B: CollectiveBackend,
+    {
+        self.all_to_all_async(split, concat)?.wait()
+    }
+
+    /// Starts [`Tensor::all_to_all`].
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let alone = Mesh::<Flex>::open(1)?.remove(0);
+    /// let x = Tensor::<Mesh<Flex>, 1>::from_array([1.0, 2.0], &alone);
+    /// assert_eq!(x.all_to_all_async(0, 0)?.wait()?.into_vec()?, [1.0, 2.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tensor::all_to_all`], if it is known already.
+    pub fn all_to_all_async(self, split: usize, concat: usize) -> Result<Pending<Self>, Error>
+    where
+        B: CollectiveBackend,
+    {
+        self.start(CollectiveOp::AllToAll { split, concat })
+    }
+
     /// The mean, over the members of the group, of the gradients of this tensor's sum: [`Tensor::backward`] and
     /// [`Gradients::sync`] in one, where the exchange of a gradient begins as soon as it is complete, while the backward
     /// pass goes on. On a local backend it is `backward`.

@@ -344,3 +344,41 @@ pub(crate) fn pool_options<const N: usize>(
 fn both_sides<const N: usize>(padding: [usize; N]) -> [(usize, usize); N] {
     padding.map(|n| (n, n))
 }
+
+/// Connectionist temporal classification (Graves et al. 2006): `-ln P` for each sample of a batch, where P is the
+/// probability of all alignments of its labels with its input, in which blanks may stand between labels and labels repeat.
+///
+/// `log_probs` is `[time, n, classes]`, what [`log_softmax`](crate::activation::log_softmax) gives; `targets` is `[n, s]`,
+/// of classes other than `blank`; `input_lengths` and `target_lengths` are `[n]`: what stands beyond them counts nothing.
+/// A target that needs more time than there is has the loss infinity, and gives no gradient.
+///
+/// ```
+/// use keyway::module::ctc_loss;
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// // Two steps, over which blank and label are equally likely: of four paths, three spell the label.
+/// let log_probs = Tensor::<Flex, 3, f64>::full([2, 1, 2], 0.5f64.ln(), &device);
+/// let target = Tensor::<Flex, 2, i32>::from_array([[1]], &device);
+/// let (steps, labels) = (Tensor::<Flex, 1, i32>::from_array([2], &device), Tensor::from_array([1], &device));
+/// let loss = ctc_loss(log_probs, target, steps, labels, 0).into_scalar()?;
+/// assert!((loss + 0.75f64.ln()).abs() < 1e-12);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If the shapes do not fit, or a length, a label or `blank` is out of range.
+#[track_caller]
+pub fn ctc_loss<B: Backend, E: FloatElement, I: IntElement>(
+    log_probs: Tensor<B, 3, E>,
+    targets: Tensor<B, 2, I>,
+    input_lengths: Tensor<B, 1, I>,
+    target_lengths: Tensor<B, 1, I>,
+    blank: usize,
+) -> Tensor<B, 1, E> {
+    let [targets, steps, labels] = [
+        targets.into_raw(),
+        input_lengths.into_raw(),
+        target_lengths.into_raw(),
+    ];
+    Tensor::of(log_probs.into_raw().ctc_loss(targets, steps, labels, blank))
+}

@@ -1,6 +1,6 @@
 //! Rearrangements.
 
-use super::{AsDim, ExpandArgs, ReshapeArgs, Tensor, ok};
+use super::{AsDim, ExpandArgs, MovedimArgs, ReshapeArgs, Tensor, ok};
 use crate::backend::Backend;
 use crate::element::Element;
 use crate::error::Error;
@@ -240,8 +240,9 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// # Panics
     /// If there are no such axes, or one stands twice.
     #[track_caller]
-    pub fn movedim<const N: usize>(self, src: [impl AsDim; N], dst: [impl AsDim; N]) -> Self {
-        Self::of(self.raw.movedim(Self::axes(&src), Self::axes(&dst)))
+    pub fn movedim<S: MovedimArgs, T: MovedimArgs>(self, src: S, dst: T) -> Self {
+        const { assert!(S::AXES == T::AXES, "`movedim` takes a place for each axis") }
+        Self::of(self.raw.movedim(src.axes(D), dst.axes(D)))
     }
 
     /// Reverses the elements along axes.
@@ -377,7 +378,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// # Panics
     /// If there is no such axis.
     #[track_caller]
-    pub fn iter_dim(self, dim: impl AsDim) -> impl Iterator<Item = Self> {
+    pub fn iter_dim(self, dim: impl AsDim) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
         ok(self.raw.iter_dim(Self::axis(dim))).map(Self::wrap)
     }
 

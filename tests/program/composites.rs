@@ -1,6 +1,6 @@
 //! The composites of `Raw`, in one table.
 
-use keyway::op::{ConvOptions, PadMode, PoolOptions, ReduceOp};
+use keyway::op::{ConvOptions, PadMode, PoolOptions, ReduceOp, ScatterMode};
 use keyway::raw::{Norm, Raw, Slice, StftOptions};
 use keyway::{Backend, Dims, Error, Readable};
 
@@ -90,6 +90,12 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.mask_where(a.mask, a.y);
         a.x.mask_where(a.mask, 1);
         a.x.mask_fill(a.mask, a.number);
+        a.x.deg2rad();
+        a.x.rad2deg();
+        a.x.round_to(a.n[0] as i32);
+        a.x.round_to((a.n[1] as i32).wrapping_neg());
+        a.x.powf(a.y);
+        a.x.powi(a.n[0] as u64);
         a.x.float();
         a.x.int();
         a.x.bool();
@@ -101,6 +107,16 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.selu();
         a.x.gelu_approximate();
         a.x.softplus(a.number);
+        a.x.softplus_with_threshold(a.number, 1.5);
+        a.x.softplus_with_threshold(1.5, a.number);
+        a.x.hardtanh(-1.0, a.number);
+        a.x.relu6();
+        a.x.tanhshrink();
+        a.x.threshold(a.number, 0.5);
+        a.x.thresholded_relu(a.number);
+        a.x.hard_shrink(a.number);
+        a.x.soft_shrink(a.number);
+        a.x.shrink(0.5, a.number);
         a.x.log_sigmoid();
         a.x.mish();
         a.x.hard_sigmoid(0.2, a.number);
@@ -119,7 +135,15 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.argwhere();
         a.mask.argwhere();
         a.mask.nonzero();
-        a.x.masked_select(a.mask);
+        a.x.mask_select(a.mask);
+        a.x.argtopk(a.n[0], a.axes[0]);
+        a.x.select_dim(a.axes[0], a.n[0]);
+        a.x.gather_nd(a.index);
+        a.index.unsqueeze_dim(1).and_then(|index| a.x.gather_nd(index));
+        a.index
+            .unsqueeze_dim(1)
+            .and_then(|index| a.x.scatter_nd(index, a.y, ScatterMode::Add));
+        a.x.scatter_nd(a.index, a.row, ScatterMode::Mul);
         a.x.vector_norm(Norm::L0, a.axes[0]);
         a.x.vector_norm(Norm::L1, a.axes[0]);
         a.x.vector_norm(Norm::L2, a.axes[0]);
@@ -127,6 +151,8 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.vector_norm(Norm::LInf, a.axes[0]);
         a.x.vector_norm(Norm::LNegInf, a.axes[0]);
         a.x.max_abs_dim(a.axes[0]);
+        a.x.max_abs_dims(&a.axes);
+        a.x.sum_dims_squeeze(&a.axes);
         a.x.cosine_similarity(a.y, a.axes[0], None);
         a.x.vector_norm_dims(Norm::L2, &a.axes);
         a.x.vector_norm_dims(a.number, &a.axes[..a.n[0] % 3]);
@@ -177,7 +203,12 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.smooth_l1(a.y, a.number);
         a.x.binary_cross_entropy_with_logits(a.y);
         a.x.kl_div(a.y);
+        a.x.cross_entropy_with_logits(a.y);
         a.x.cross_entropy(a.index);
+        a.x.log_softmax(2).and_then(|x| {
+            let targets = a.index.clone().unsqueeze_dim(1)?;
+            x.ctc_loss(targets, a.index.ones_like()?, a.index, a.n[0] % 2)
+        });
         a.x.nll(a.index);
         a.x.rfft(a.axes[0], None);
         a.x.rfft(a.axes[0], Some(few(a.n[0])));
@@ -242,6 +273,7 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.std(a.axes[0]);
         a.x.cov(a.axes[0], a.n[0]);
         a.x.median(a.axes[0]);
+        a.x.median_with_indices(a.axes[0]);
         a.x.reduce_all(ReduceOp::Sum);
         a.x.reduce_all(ReduceOp::ArgMax);
         a.x.reduce(ReduceOp::Max, &a.axes);
@@ -249,7 +281,14 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.min_dim_with_indices(a.axes[0]);
         a.x.one_hot(few(a.n[0]));
         a.index.one_hot(few(a.n[0]));
+        a.x.one_hot_fill(few(a.n[0]), a.number, 0, a.axes[0]);
+        a.index.one_hot_fill(few(a.n[0]), 1, -1, a.axes[0]);
         a.x.ones_like();
+        a.x.empty_like();
+        Raw::triu_mask([few(a.n[0]), few(a.n[1])], a.n[0] as i64, &a.x.device());
+        Raw::tril_mask([2, few(a.n[0]), 3], (a.n[1] as i64).wrapping_neg(), &a.x.device());
+        Raw::diag_mask([few(a.n[0]), 3], a.n[1] as i64, &a.x.device());
+        Raw::diag_mask([few(a.n[0])], 0, &a.x.device());
         Raw::eye(few(a.n[0]), a.x.dtype(), &a.x.device());
         Raw::linspace(a.number, 2.0, few(a.n[0]), a.x.dtype(), &a.x.device());
         a.x.slice_fill([Slice::new(a.n[0] as isize, Some(a.n[1] as isize), 1)], a.number);

@@ -149,6 +149,20 @@ for name in ["neg", "abs", "sign", "square", "relu"]:
     case(name, EXTREMES)
     case(name, ints([-128, -100, -1, 0, 1, 100, 127], i8))
 
+for name, base in {"log2": 2.0, "log10": 10.0}.items():
+    case(name, [base**k for k in range(-20, 21)])
+FUNCTIONS |= {
+    "deg2rad": torch.deg2rad,
+    "rad2deg": torch.rad2deg,
+    "round_to": lambda x, decimals: torch.round(x, decimals=decimals),
+}
+for name in ["deg2rad", "rad2deg"]:
+    case(name, uniform(-400, 400, 5))
+    case(name, [nan, inf, -inf, 0.0, -0.0])
+for decimals in [2, 1, 0, -1, -3]:
+    case("round_to", uniform(-5000, 5000, 6), decimals=decimals)
+    case("round_to", [nan, inf, -inf, 0.0, -0.0, 0.125, 0.375, -2.5, 25.0, 4500.0, 1e15], decimals=decimals)
+
 FUNCTIONS |= {"is_nan": torch.isnan, "is_inf": torch.isinf, "is_finite": torch.isfinite}
 FUNCTIONS["contains_nan"] = lambda x: x.isnan().any().reshape(1)
 FUNCTIONS |= {"bitwise_not": torch.bitwise_not, "bool_not": torch.logical_not}
@@ -246,7 +260,7 @@ for name, args in {"clamp_min": {"min": 0.5}, "clamp_max": {"max": 0.5}}.items()
     case(name, normal(5), **args)
 
 FUNCTIONS |= {
-    "is_close": lambda x, y, rtol, atol: torch.isclose(x, y, rtol, atol, equal_nan=True),
+    "is_close": lambda x, y, rtol, atol: torch.isclose(x, y, rtol, atol),
     "mask_where": lambda x, mask, y: torch.where(mask, y, x),
     "mask_fill": lambda x, mask, value: x.masked_fill(mask, value),
     "cast": lambda x, to: x.to(DTYPES[to]),
@@ -355,6 +369,14 @@ case("max_abs", normal(3, 4))
 case("max_abs", [1.0, nan, -3.0])
 case("max_abs_dim", normal(3, 4), dim=1)
 case("max_abs_dim", [[-2.0, 2.0, 1.0], [-3.0, nan, inf]], dim=1)
+FUNCTIONS |= {
+    "max_abs_dims": lambda x, dims: x.abs().amax(dims, keepdim=True),
+    "sum_dims_squeeze": lambda x, dims: x.sum(dims),
+}
+for name in ["max_abs_dims", "sum_dims_squeeze"]:
+    case(name, normal(2, 3, 2), dims=[0, 2])
+    case(name, normal(2, 3, 2), dims=[1])
+    case(name, [[[1.0, nan], [2.0, -3.0]]], dims=[0, 2])
 
 for bias in [False, True]:
     k = {"correction": 0 if bias else 1, "keepdim": True}
@@ -379,6 +401,10 @@ case("median", distinct(3, 4), dim=1)
 case("median", distinct(4, 3), dim=0)
 case("median", [[1.0, nan, 2.0, 3.0], [inf, -inf, 1.0, 0.0]], dim=1)
 case("median", ints([[3, 1, 2, 4], [MIN, MAX, 0, 0]]), dim=1)
+FUNCTIONS["median_with_indices"] = with_index32(lambda x, dim: torch.median(x, dim, keepdim=True))
+case("median_with_indices", distinct(3, 5), dim=1)
+case("median_with_indices", distinct(4, 3), dim=0)
+case("median_with_indices", [[1.0, nan, 2.0, 3.0], [inf, -inf, 1.0, 0.0]], dim=1)
 for dim, correction in itertools.product([0, 1], [0, 1]):
     case("cov", normal(4, 5), dim=dim, correction=correction)
 
@@ -418,6 +444,9 @@ for name in ["topk", "topk_with_indices"]:
     case(name, [[2.0, nan, 1.0, -inf, inf]], k=3, dim=1)
     case(name, ints([[3, 1, 4, MIN, MAX]]), k=2, dim=1)
 case("topk", [[2.0, 1.0, 2.0, 2.0, 0.0]], k=2, dim=1, grad=False)
+FUNCTIONS["argtopk"] = lambda x, k, dim: index32(torch.topk(x, k, dim)[1])
+case("argtopk", distinct(2, 6), k=3, dim=1)
+case("argtopk", [[2.0, nan, 1.0, -inf, inf]], k=3, dim=1)
 
 # ---- Indices ----
 
@@ -427,7 +456,7 @@ def scatter(x, index, src, dim, mode):
         return x.scatter(dim, index.long(), src)
     if mode == "add":
         return x.scatter_add(dim, index.long(), src)
-    return x.scatter_reduce(dim, index.long(), src, "a" + mode)
+    return x.scatter_reduce(dim, index.long(), src, reduction(mode))
 
 
 def select_assign(x, index, src, dim, mode):
@@ -435,7 +464,23 @@ def select_assign(x, index, src, dim, mode):
         return x.index_copy(dim, index.long(), src)
     if mode == "add":
         return x.index_add(dim, index, src)
-    return x.index_reduce(dim, index.long(), src, "a" + mode)
+    return x.index_reduce(dim, index.long(), src, reduction(mode))
+
+
+def reduction(mode):
+    return mode if mode == "prod" else "a" + mode
+
+
+def rows(index, shape):
+    """The places, in the flattened leading axes, that the rows of indices name."""
+    strides = [math.prod(shape[axis + 1 : index.shape[-1]]) for axis in range(index.shape[-1])]
+    return (index.long() * torch.tensor(strides, dtype=i64)).sum(-1).flatten()
+
+
+def scatter_nd(x, index, src, mode):
+    rest = x.shape[index.shape[-1] :]
+    flat = select_assign(x.reshape(-1, *rest), rows(index, x.shape), src.reshape(-1, *rest), 0, mode)
+    return flat.reshape(x.shape)
 
 
 def take(x, index, dim):
@@ -452,7 +497,7 @@ FUNCTIONS |= {
     "embedding": lambda weight, index: F.embedding(index, weight),
     "nonzero": lambda x: [index32(places) for places in torch.nonzero(x, as_tuple=True)],
     "argwhere": lambda x: index32(torch.argwhere(x)),
-    "masked_select": lambda x, mask: x.masked_select(mask),
+    "mask_select": lambda x, mask: x.masked_select(mask),
     "one_hot": lambda x, classes: F.one_hot(x.long(), classes).to(x.dtype),
 }
 case("gather", normal(3, 4), indices(4, 3, 5), dim=1)
@@ -465,7 +510,25 @@ case("select", normal(2, 4, 2), ints([3, 3, 0, 1, 1], i64), dim=1)
 case("select", normal(3, 4), ints([]), dim=0)
 UNIQUE = ints([[2, 0, 4], [1, 3, 0]])
 REPEATED = ints([[2, 0, 2], [1, 1, 1]])
-for mode in ["set", "add", "max", "min"]:
+FUNCTIONS |= {
+    "select_dim": lambda x, dim, index: x.select(dim, index),
+    "gather_nd": lambda x, index: x[index.long().unbind(-1)],
+    "scatter_nd": scatter_nd,
+    "one_hot_fill": lambda x, classes, on, off, dim: torch.where(
+        F.one_hot(x.long() % classes, classes).movedim(-1, dim) == 1, on, off
+    ).to(x.dtype),
+}
+case("select_dim", normal(2, 3, 2), dim=1, index=2)
+case("gather_nd", normal(3, 4, 2), ints([[[2, 3], [0, 0]], [[2, 3], [1, 0]]]))
+case("gather_nd", normal(3, 4), ints([[2], [2], [0]], i64))
+case("gather_nd", normal(2, 2, 2), ints([[1, 0, 1], [0, 0, 0]]))
+for mode in ["set", "add", "prod", "max", "min"]:
+    case("scatter_nd", distinct(3, 4, 2), ints([[2, 3], [0, 0], [1, 3]]), uniform(-2, 2, 3, 2), mode=mode)
+    if mode != "set":
+        case("scatter_nd", distinct(3, 4), ints([[2], [0], [2]], i64), uniform(-2, 2, 3, 4), mode=mode)
+case("one_hot_fill", ints([[2, 0], [-1, 1]]), classes=3, on=7, off=-2, dim=1)
+case("one_hot_fill", ints([2, 0, -3]), classes=3, on=7, off=-2, dim=0)
+for mode in ["set", "add", "prod", "max", "min"]:
     tied = mode in ["max", "min"]
     case("scatter", distinct(2, 5), UNIQUE, uniform(-2, 2, 2, 3), dim=1, mode=mode)
     case("select_assign", distinct(4, 3), ints([3, 1]), uniform(-2, 2, 2, 3), dim=0, mode=mode)
@@ -481,8 +544,8 @@ case("argwhere", truths([[True, False, True], [False, False, True]]))
 case("argwhere", truths([False, False]))
 case("nonzero", truths([[True, False, True], [False, False, True]]))
 case("argwhere", [[0.0, nan], [-0.0, 2.0]])
-case("masked_select", normal(3, 4), bools(3, 4))
-case("masked_select", normal(2), truths([False, False]))
+case("mask_select", normal(3, 4), bools(3, 4))
+case("mask_select", normal(2), truths([False, False]))
 case("one_hot", ints([2, 0, 1, 1]), classes=3)
 case("one_hot", ints([[1, 0], [3, 3]], i64), classes=4)
 
@@ -600,6 +663,14 @@ for diagonal in [-5, -1, 0, 1, 2]:
     case("triu", normal(3, 4), diagonal=diagonal)
     case("tril", normal(2, 3, 2), diagonal=diagonal)
 case("triu", [[1.0, nan], [inf, nan]], diagonal=0)
+FUNCTIONS |= {
+    "triu_mask": lambda shape, offset: torch.ones(shape).triu(offset) == 0,
+    "tril_mask": lambda shape, offset: torch.ones(shape).tril(offset) == 0,
+    "diag_mask": lambda shape, offset: torch.ones(shape).triu(offset).tril(offset) == 0,
+}
+for name, offset in itertools.product(["triu_mask", "tril_mask", "diag_mask"], [-1, 0, 2]):
+    case(name, shape=[3, 4], offset=offset)
+    case(name, shape=[2, 3, 2], offset=offset)
 case("diag", normal(3, 4))
 case("diag", normal(2, 3, 2))
 
@@ -823,6 +894,14 @@ ACTIVATIONS = {
     "hard_sigmoid": (F.hardsigmoid, [{}]),
     "hard_swish": (F.hardswish, [{}]),
     "softsign": (F.softsign, [{}]),
+    "softplus_with_threshold": (F.softplus, [{"beta": 1.0, "threshold": 20.0}, {"beta": 2.5, "threshold": 1.0}]),
+    "hardtanh": (F.hardtanh, [{"min_val": -1.0, "max_val": 1.0}, {"min_val": 0.5, "max_val": 3.5}]),
+    "relu6": (F.relu6, [{}]),
+    "tanhshrink": (F.tanhshrink, [{}]),
+    "threshold": (F.threshold, [{"threshold": 0.25, "value": -2.0}, {"threshold": -1.0, "value": 20.0}]),
+    "thresholded_relu": (lambda x, alpha: F.threshold(x, alpha, 0.0), [{"alpha": 1.0}]),
+    "hard_shrink": (F.hardshrink, [{"lambd": 0.5}, {"lambd": 1.0}]),
+    "soft_shrink": (F.softshrink, [{"lambd": 0.5}, {"lambd": 1.0}]),
 }
 # Not between 20 and 40, where PyTorch's softplus is the identity already: 2e-9 off.
 CURVE = [nan, inf, -inf, 0.0, -0.0, 1.0, -1.0, 3.0, -3.0, 0.25, -7.5, 12.0, -12.0, 40.0, -40.0, 1e4, -1e4]
@@ -940,6 +1019,22 @@ for name, args in {"mse": {}, "l1": {}, "huber": {"delta": 1.0}, "smooth_l1": {"
 case("binary_cross_entropy_with_logits", [0.0, 1e3, -1e3, 1e3, nan], [0.5, 1.0, 0.0, 0.0, 0.5], reduction="none")
 case("kl_div", [-1.0, -2.0], [0.0, 1.0], reduction="none", grad=False)
 case("cross_entropy", [[1e4, 0.0, -1e4], [-inf, 0.0, 1.0], [nan, 0.0, 1.0]], ints([2, 1, 1]), reduction="none")
+
+FUNCTIONS["cross_entropy_with_logits"] = lambda x, target: F.cross_entropy(x, target, reduction="none")
+case("cross_entropy_with_logits", normal(3, 4), uniform(0, 1, 3, 4))
+case("cross_entropy_with_logits", [[1e4, 0.0, -1e4], [nan, 0.0, 1.0]], [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
+
+
+def ctc_loss(x, targets, steps, lengths, blank):
+    return F.ctc_loss(F.log_softmax(x, 2), targets, steps, lengths, blank, reduction="none")
+
+
+FUNCTIONS["ctc_loss"] = ctc_loss
+# Repeated labels, an empty target, one step, another blank.
+case("ctc_loss", normal(6, 3, 4), ints([[1, 2, 2], [3, 1, 0], [0, 0, 0]]), ints([6, 4, 3]), ints([3, 2, 0]), blank=0)
+case("ctc_loss", normal(7, 2, 3), ints([[0, 0, 1, 0], [1, 0, 0, 0]]), ints([7, 5]), ints([4, 3]), blank=2)
+case("ctc_loss", normal(1, 2, 5), ints([[4], [1]]), ints([1, 1]), ints([1, 0]), blank=3)
+case("ctc_loss", normal(2, 2, 3), ints([[1, 1], [1, 2]]), ints([2, 1]), ints([2, 2]), blank=0, grad=False)
 
 # ---- Signals ----
 

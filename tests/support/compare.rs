@@ -115,11 +115,11 @@ fn tolerance(op: &Op<Dense>, result: DType) -> Tolerance {
         Op::Reduce(..) | Op::Scan(..) => Tolerance::Ulp(0.0),
         Op::Index(op) => match **op {
             IndexOp::Scatter {
-                mode: ScatterMode::Add,
+                mode: ScatterMode::Add | ScatterMode::Mul,
                 ..
             }
             | IndexOp::SelectAssign {
-                mode: ScatterMode::Add,
+                mode: ScatterMode::Add | ScatterMode::Mul,
                 ..
             } => Tolerance::NarrowSum,
             IndexOp::Scatter { mode, .. } | IndexOp::SelectAssign { mode, .. }

@@ -575,6 +575,7 @@ fn written(mode: ScatterMode, old: Value, new: Value, dtype: DType) -> Value {
     match mode {
         ScatterMode::Set => new,
         ScatterMode::Add => step(BinaryOp::Add, old, new, dtype),
+        ScatterMode::Mul => step(BinaryOp::Mul, old, new, dtype),
         ScatterMode::Max => step(BinaryOp::Max, old, new, dtype),
         ScatterMode::Min => step(BinaryOp::Min, old, new, dtype),
     }
