@@ -212,7 +212,7 @@ threads! {
         IndexOp<FlexTensor>, ScatterMode, MoveOp, SliceRange, PadMode, ConvOp<FlexTensor>, op::ConvOptions, PoolOp,
         PoolOptions, FusedOp<FlexTensor>, Key, KeySource;
     yes yes: Linear<B>, LinearConfig, Conv2d<B>, Conv2dConfig, PaddingConfig2d, Embedding<B>, EmbeddingConfig,
-        LayerNorm<B>, LayerNormConfig, BatchNorm2d<B>, BatchNorm2dConfig, Dropout, DropoutConfig, MaxPool2d,
+        LayerNorm<B>, LayerNormConfig, BatchNorm<B>, BatchNormConfig, Dropout, DropoutConfig, MaxPool2d,
         MaxPool2dConfig, AvgPool2d, AvgPool2dConfig, Param<B, 2>, nn::Buffer<B, 1>, Initializer, Format, Kind,
         Slot<'static>;
     // They borrow a closure of the caller's, which may be bound to a thread.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use keyway::linalg::Norm;
 use keyway::module::AttentionOptions;
-use keyway::nn::{BatchNorm2d, Buffer, Param};
+use keyway::nn::{BatchNorm, Buffer, Param};
 use keyway::op::{ConvOptions, PadMode, PoolOptions, ScatterMode};
 use keyway::prelude::*;
 use keyway::raw::Raw;
@@ -257,7 +257,7 @@ fn batch_norm<B: PlainBackend + Readable, E: FloatElement>(
     [mean, var]: [X<B>; 2],
     [weight, bias]: [X<B>; 2],
 ) -> Result<Vec<X<B>>, Error> {
-    let layer: BatchNorm2d<Autodiff<B>, E> = BatchNorm2d {
+    let layer: BatchNorm<Autodiff<B>, E> = BatchNorm {
         weight: Param::new(Tensor::try_from_raw(weight)?),
         bias: Param::new(Tensor::try_from_raw(bias)?),
         running_mean: Buffer::new(Tensor::try_from_raw(mean)?),
