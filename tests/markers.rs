@@ -20,7 +20,7 @@ use keyway::op::random::{Key, KeySource};
 use keyway::op::{self, *};
 use keyway::optim::{AdamW, AdamWConfig, Sgd, SgdConfig};
 use keyway::prelude::*;
-use keyway::raw::{Norm, Raw};
+use keyway::raw::{self, Norm, Raw};
 use keyway::*;
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, assert_type_eq_all};
 
@@ -218,7 +218,10 @@ threads! {
     // They borrow a closure of the caller's, which may be bound to a thread.
     no no: Visitor<'static, B>, Mapper<'static, B, Flex>;
     yes yes: Sgd<P>, SgdConfig, AdamW<P>, AdamWConfig;
-    yes yes: module::ConvOptions<2>, module::AttentionOptions, loss::Mean, loss::Sum, loss::Unreduced;
+    yes yes: module::ConvOptions<2>, module::ConvTransposeOptions<2>, module::DeformConvOptions<2>,
+        module::MaxPoolOptions<2>, module::AvgPoolOptions<2>, module::UnfoldOptions, module::InterpolateOptions,
+        module::AttentionModuleOptions, module::BatchNormTrainOutput<B, 2>, raw::PoolOptions, raw::ConvTransposeOptions,
+        grid::GridOptions, grid::GridSampleOptions, grid::IndexPos, loss::Mean, loss::Sum, loss::Unreduced;
 }
 #[cfg(feature = "ndarray")]
 threads! {
