@@ -406,13 +406,7 @@ fn layers() {
         ..Default::default()
     };
     functions! { module [q k v bias] attention(q, k, v, None, Some(bias), options); }
-    let (x, c, d, m, s) = (
-        floats([2, 3, 2]),
-        unit([3]),
-        floats([3]),
-        floats([3]),
-        unit([3]),
-    );
+    let (x, c, d, m, s) = (floats([2, 3, 2]), unit([3]), floats([3]), floats([3]), unit([3]));
     functions! { module [x c d m s] batch_norm(x, c, d, m, s, 1e-5); }
     same! { [x c d]
         { let y = module::batch_norm_train(x, c, d, 1e-5); vec![y.output.into_raw(), y.mean.into_raw(), y.variance.into_raw()] }
@@ -468,8 +462,12 @@ fn pools() {
     }
     let (x, grad) = (floats([1, 2, 4, 4]), floats([1, 2, 3, 2]));
     let places = ints(&[0, 3, 5, 5, 9, 12, 0, 1, 2, 3, 4, 15], [1, 2, 3, 2]);
-    let max = MaxPoolOptions::new([2, 3]).with_stride([1, 2]).with_padding([0, 1]);
-    let avg = AvgPoolOptions::new([2, 3]).with_stride([1, 2]).with_padding([0, 1]);
+    let max = MaxPoolOptions::new([2, 3])
+        .with_stride([1, 2])
+        .with_padding([0, 1]);
+    let avg = AvgPoolOptions::new([2, 3])
+        .with_stride([1, 2])
+        .with_padding([0, 1]);
     same! { [x grad places]
         module::max_pool2d(x, max) => x.max_pool(max);
         module::max_pool2d_with_indices(x, max) => x.max_pool_with_indices(max);

@@ -1,9 +1,11 @@
 //! A run-time tensor never panics: every method, with arguments of every kind on tensors of every kind.
 
-use keyway::module::{AvgPoolOptions, CoordinateTransformMode, InterpolateMode, InterpolateOptions, MaxPoolOptions};
+use keyway::module::{
+    AvgPoolOptions, CoordinateTransformMode, InterpolateMode, InterpolateOptions, MaxPoolOptions,
+};
 use keyway::op::{ConvOptions, PoolOptions};
-use keyway::raw::{ConvTransposeOptions, DeformConvOptions, UnfoldOptions};
 use keyway::prelude::*;
+use keyway::raw::{ConvTransposeOptions, DeformConvOptions, UnfoldOptions};
 use keyway::{DType, DynDevice, DynTensor};
 
 #[test]

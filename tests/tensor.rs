@@ -829,7 +829,14 @@ mod functions {
     #[test]
     fn attention_without_a_width_is_the_mean() {
         let (q, k) = (Tensor::zeros([1, 0], &device()), Tensor::zeros([2, 0], &device()));
-        let y = module::attention(q, k, t([[1.0], [5.0]]), None, None, AttentionModuleOptions::default());
+        let y = module::attention(
+            q,
+            k,
+            t([[1.0], [5.0]]),
+            None,
+            None,
+            AttentionModuleOptions::default(),
+        );
         close(y, [[3.0]]);
     }
 

@@ -37,7 +37,9 @@ impl ConvTransposeOptions {
             let span = kernel.get(i)?.checked_sub(1)?.checked_mul(dilation)?;
             let more = self.padding_out.get(i)?.checked_add(1)?;
             let full = steps.checked_add(span)?.checked_add(more)?;
-            full.checked_sub(before)?.checked_sub(after).filter(|&size| size > 0)
+            full.checked_sub(before)?
+                .checked_sub(after)
+                .filter(|&size| size > 0)
         };
         input.iter().enumerate().map(one).collect()
     }
@@ -60,7 +62,12 @@ pub(crate) fn conv_output_size(input: &[usize], kernel: &[usize], options: &Conv
 impl<B: Backend> Raw<B> {
     /// Cross-correlation in as many spatial axes as there are after the first two: `self` is `[batch, in, …]`, `weight`
     /// `[out, in / groups, kernel…]`, `bias` `[out]`.
-    pub fn conv(self, weight: Self, bias: Option<Self>, options: impl Into<ConvOptions>) -> Result<Self, Error> {
+    pub fn conv(
+        self,
+        weight: Self,
+        bias: Option<Self>,
+        options: impl Into<ConvOptions>,
+    ) -> Result<Self, Error> {
         let y = convolved::<B>(ConvOp::Forward {
             x: self.0,
             weight: weight.0,

@@ -66,7 +66,11 @@ impl<B: Backend> Raw<B> {
         let (&[batch, inputs, height, width], &[outputs, fan_in, kh, kw]) =
             (&self.shape()[..], &weight.shape()[..])
         else {
-            let rank = if self.rank() == 4 { weight.rank() } else { self.rank() };
+            let rank = if self.rank() == 4 {
+                weight.rank()
+            } else {
+                self.rank()
+            };
             return Err(Error::rank(NAME, rank, "images and weights of rank 4"));
         };
         let conv = ConvOptions {
@@ -107,9 +111,8 @@ impl<B: Backend> Raw<B> {
             match channels {
                 Some(n) if p.shape()[..] == [batch, n, rows, columns] => Ok(()),
                 _ => {
-                    let message = format!(
-                        "the {what} must be [{batch}, {parts} · {taps} · {each}, {rows}, {columns}]"
-                    );
+                    let message =
+                        format!("the {what} must be [{batch}, {parts} · {taps} · {each}, {rows}, {columns}]");
                     Err(Error::shape(NAME, &[p.shape()], message))
                 }
             }
@@ -133,16 +136,19 @@ impl<B: Backend> Raw<B> {
         let [y, x] = [0, 1].map(|axis| {
             let (count, kernel) = [(rows, kh), (columns, kw)][axis];
             let (stride, dilation) = (options.stride[axis], options.dilation[axis]);
-            let at = |i: usize, tap: usize| {
-                (i * stride + tap * dilation) as f64 - options.padding[axis] as f64
-            };
-            let table = (0..kernel).flat_map(|tap| (0..count).map(move |i| at(i, tap))).collect();
+            let at =
+                |i: usize, tap: usize| (i * stride + tap * dilation) as f64 - options.padding[axis] as f64;
+            let table = (0..kernel)
+                .flat_map(|tap| (0..count).map(move |i| at(i, tap)))
+                .collect();
             let mut shape = [1, kh, kw, rows, columns];
             shape[2 - axis] = 1;
             shape[4 - axis] = 1;
             let moved = offset.clone().narrow(2, axis, 1)?;
             let moved = moved.reshape([images, kh, kw, rows, columns])?;
-            moved.add(offset.constant(table, shape)?)?.reshape([images, points])
+            moved
+                .add(offset.constant(table, shape)?)?
+                .reshape([images, points])
         });
         let planes = self.widen()?.reshape([images, inputs / parts, height, width])?;
         let mut samples = planes.sampled(NAME, [y?, x?], GridSampleOptions::default())?;

@@ -1,5 +1,5 @@
-use super::interpolate::InterpolateMode;
 use super::Raw;
+use super::interpolate::InterpolateMode;
 use crate::backend::Backend;
 use crate::element::DType;
 use crate::error::Error;
@@ -41,10 +41,7 @@ impl GridSampleOptions {
 
     /// With something else outside.
     pub fn with_padding_mode(self, padding_mode: GridSamplePaddingMode) -> Self {
-        GridSampleOptions {
-            padding_mode,
-            ..self
-        }
+        GridSampleOptions { padding_mode, ..self }
     }
 
     /// With centres at -1 and 1, or edges.
@@ -170,7 +167,9 @@ impl<B: Backend> Raw<B> {
         if grid.num_elements() == 0 {
             return Self::zeros(grid, dtype, device);
         }
-        let axes = shape.iter().map(|&size| Self::arange(0..size as i64, dtype, device));
+        let axes = shape
+            .iter()
+            .map(|&size| Self::arange(0..size as i64, dtype, device));
         Self::meshgrid_stack(&axes.collect::<Result<Vec<_>, _>>()?, IndexPos::Last)
     }
 
@@ -210,7 +209,8 @@ impl<B: Backend> Raw<B> {
         let (&[batch, channels, height, width], &[images, rows, columns, 2]) =
             (&self.shape()[..], &grid.shape()[..])
         else {
-            let message = "needs an image [batch, channels, height, width] and a grid [batch, height, width, 2]";
+            let message =
+                "needs an image [batch, channels, height, width] and a grid [batch, height, width, 2]";
             return Err(Error::shape(NAME, &[self.shape(), grid.shape()], message));
         };
         if images != batch {
@@ -253,7 +253,9 @@ impl<B: Backend> Raw<B> {
         let &[n, channels, height, width] = &self.shape()[..] else {
             return Err(Error::rank(op, self.rank(), "rank 4"));
         };
-        let plane = height.checked_mul(width).filter(|&plane| plane <= i32::MAX as usize);
+        let plane = height
+            .checked_mul(width)
+            .filter(|&plane| plane <= i32::MAX as usize);
         let Some(plane) = plane else {
             let message = "the plane is larger than an i32 index reaches";
             return Err(Error::shape(op, &[self.shape()], message));
@@ -288,7 +290,10 @@ impl<B: Backend> Raw<B> {
     /// The elements of an axis that places along it are made of.
     fn taps(self, op: &'static str, size: usize, options: GridSampleOptions) -> Result<Vec<Tap<B>>, Error> {
         let tap = |at: Self, weight: Option<Self>| {
-            let inside = at.clone().greater_equal(0.0)?.bool_and(at.clone().lower(size as f64)?)?;
+            let inside = at
+                .clone()
+                .greater_equal(0.0)?
+                .bool_and(at.clone().lower(size as f64)?)?;
             let index = inside.clone().choose(at, 0.0)?.cast(DType::I32)?;
             Ok(Tap {
                 index,
@@ -388,5 +393,7 @@ fn cubic<B: Backend>(d: Raw<B>, near: bool) -> Result<Raw<B>, Error> {
     };
     let [first, rest @ ..] = factors;
     let start = d.clone().mul(first)?.add(rest[0])?;
-    rest[1..].iter().try_fold(start, |sum, &factor| sum.mul(d.clone())?.add(factor))
+    rest[1..]
+        .iter()
+        .try_fold(start, |sum, &factor| sum.mul(d.clone())?.add(factor))
 }

@@ -131,10 +131,7 @@ impl InterpolateOptions {
 
     /// With another nearest element.
     pub fn with_nearest_mode(self, nearest_mode: NearestRoundingMode) -> Self {
-        InterpolateOptions {
-            nearest_mode,
-            ..self
-        }
+        InterpolateOptions { nearest_mode, ..self }
     }
 
     /// With another curve.
@@ -183,7 +180,11 @@ impl InterpolateOptions {
             (Some(size), None) => Ok(size),
             (None, Some(scale)) => {
                 let size = [0, 1].map(|i| (input[i] as f64 * scale[i]).floor());
-                match scale.iter().zip(size).find(|&(&s, size)| !(s > 0.0 && size < usize::MAX as f64)) {
+                match scale
+                    .iter()
+                    .zip(size)
+                    .find(|&(&s, size)| !(s > 0.0 && size < usize::MAX as f64))
+                {
                     None => Ok(size.map(|size| size as usize)),
                     Some((s, _)) => {
                         let message = format!("the scale {s} gives an input of {input:?} no size");
@@ -251,11 +252,21 @@ impl InterpolateOptions {
                     _ => cubic((place - at).abs(), a),
                 };
                 let taps = taps.map(|at| (inside(at), weight(at))).collect();
-                if exclude_outside { whole(taps, inside(place)) } else { taps }
+                if exclude_outside {
+                    whole(taps, inside(place))
+                } else {
+                    taps
+                }
             }
             InterpolateMode::Lanczos3 => {
                 let taps = (-2..=3).map(|i| base + f64::from(i));
-                let weight = |at: f64| if at == inside(at) as f64 { lanczos(place - at) } else { 0.0 };
+                let weight = |at: f64| {
+                    if at == inside(at) as f64 {
+                        lanczos(place - at)
+                    } else {
+                        0.0
+                    }
+                };
                 whole(taps.map(|at| (inside(at), weight(at))).collect(), inside(place))
             }
         }
@@ -304,7 +315,11 @@ impl<B: Backend> Raw<B> {
     /// An image `[batch, channels, height, width]` with another height and width.
     pub fn interpolate(self, options: InterpolateOptions) -> Result<Self, Error> {
         let &[batch, channels, height, width] = &self.shape()[..] else {
-            return Err(Error::rank(NAME, self.rank(), "rank 4, [batch, channels, height, width]"));
+            return Err(Error::rank(
+                NAME,
+                self.rank(),
+                "rank 4, [batch, channels, height, width]",
+            ));
         };
         if !self.dtype().is_float() {
             return Err(Error::dtype(NAME, self.dtype(), "floats"));
@@ -332,10 +347,13 @@ impl<B: Backend> Raw<B> {
         // The width first: rows are then taken as a whole.
         let (x, beside) = self.widen()?.resampled(3, size[1], &options)?;
         let (x, above) = x.resampled(2, size[0], &options)?;
-        let x = [beside, above].into_iter().flatten().try_fold(x, |x, (outside, value)| {
-            let outside = outside.expand(out.clone())?;
-            x.mask_where(outside, value)
-        })?;
+        let x = [beside, above]
+            .into_iter()
+            .flatten()
+            .try_fold(x, |x, (outside, value)| {
+                let outside = outside.expand(out.clone())?;
+                x.mask_where(outside, value)
+            })?;
         x.cast(dtype)
     }
 

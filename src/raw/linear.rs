@@ -164,7 +164,10 @@ impl<B: Backend> Raw<B> {
             return Ok(mask);
         }
         let axis = query.rank() - 2;
-        let hidden = key.positions(axis)?.transpose()?.greater(query.positions(axis)?)?;
+        let hidden = key
+            .positions(axis)?
+            .transpose()?
+            .greater(query.positions(axis)?)?;
         Ok(Some(match mask {
             Some(mask) => mask.bool_or(hidden)?,
             None => hidden,

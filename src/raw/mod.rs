@@ -34,9 +34,7 @@ pub use conv::ConvTransposeOptions;
 pub(crate) use conv::conv_output_size;
 pub use create::Distribution;
 pub use deform::DeformConvOptions;
-pub use grid::{
-    GridIndexing, GridOptions, GridSampleOptions, GridSamplePaddingMode, GridSparsity, IndexPos,
-};
+pub use grid::{GridIndexing, GridOptions, GridSampleOptions, GridSamplePaddingMode, GridSparsity, IndexPos};
 pub use interpolate::{
     CoordinateTransformMode, CubicOptions, InterpolateMode, InterpolateOptions, NearestRoundingMode,
 };

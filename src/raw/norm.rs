@@ -84,7 +84,11 @@ impl<B: Backend> Raw<B> {
         let mut shape = vec![1; self.rank()];
         shape[1] = self.shape()[1];
         let along = |x: Self| x.widen()?.reshape(shape.clone());
-        let scale = along(variance)?.add(epsilon)?.sqrt()?.recip()?.mul(along(gamma)?)?;
+        let scale = along(variance)?
+            .add(epsilon)?
+            .sqrt()?
+            .recip()?
+            .mul(along(gamma)?)?;
         self.sub(along(mean)?)?.mul(scale)?.add(along(beta)?)
     }
 
@@ -92,7 +96,11 @@ impl<B: Backend> Raw<B> {
     fn per_channel(&self, p: &Self) -> Result<(), Error> {
         const NAME: &str = "batch_norm";
         let &[_, channels, ..] = &self.shape()[..] else {
-            return Err(Error::rank(NAME, self.rank(), "rank 2 or more, [batch, channels, …]"));
+            return Err(Error::rank(
+                NAME,
+                self.rank(),
+                "rank 2 or more, [batch, channels, …]",
+            ));
         };
         if !self.dtype().is_float() {
             return Err(Error::dtype(NAME, self.dtype(), "floats"));

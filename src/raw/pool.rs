@@ -44,16 +44,17 @@ impl PoolOptions {
 
     /// The windows, for which what they overhang by is padding.
     fn for_max(&self, input: &[usize]) -> op::PoolOptions {
-        let mut windows = self.windows.clone();
-        pad_after(&mut windows, &self.overhang(input));
+        let mut windows = self.cut(input);
+        let overhang = self.overhang(&windows, input);
+        pad_after(&mut windows, &overhang);
         windows
     }
 
     /// As [`PoolOptions::for_max`], and zeros to put around the input first: those that count, beside an overhang that
     /// does not.
     fn for_mean(&self, input: &[usize]) -> (op::PoolOptions, Option<Pads>) {
-        let overhang = self.overhang(input);
-        let mut windows = self.windows.clone();
+        let mut windows = self.cut(input);
+        let overhang = self.overhang(&windows, input);
         let mut zeros = None;
         if windows.count_include_pad && overhang.iter().any(|&n| n > 0) {
             let none = smallvec::smallvec![(0, 0); windows.padding.len()];
@@ -64,26 +65,47 @@ impl PoolOptions {
         (windows, zeros)
     }
 
+    /// The windows, of which one that is larger than the padded input, and so the only one, ends where that does.
+    fn cut(&self, input: &[usize]) -> op::PoolOptions {
+        let mut windows = self.windows.clone();
+        for (i, lacks) in self.overhang(&windows, input).into_iter().enumerate() {
+            if lacks > 0 && span(&windows, i) > padded(&windows, i, input[i]) {
+                let padded = padded(&windows, i, input[i]).unwrap_or(1);
+                windows.kernel[i] = (padded - 1) / windows.dilation[i] + 1;
+                windows.stride[i] = windows.stride[i].max(padded);
+            }
+        }
+        windows
+    }
+
     /// By how much the last window of each axis overhangs.
-    fn overhang(&self, input: &[usize]) -> Dims {
-        let windows = &self.windows;
+    fn overhang(&self, windows: &op::PoolOptions, input: &[usize]) -> Dims {
         let one = |(i, &size): (usize, &usize)| {
-            let (before, after) = *windows.padding.get(i)?;
-            let (stride, dilation) = (*windows.stride.get(i)?, *windows.dilation.get(i)?);
-            let span = windows.kernel.get(i)?.checked_sub(1)?;
-            let span = span.checked_mul(dilation)?.checked_add(1)?;
-            let start = size.checked_add(before)?;
-            let padded = start.checked_add(after)?;
+            let (span, padded) = (span(windows, i)?, padded(windows, i, size)?);
+            let (stride, (before, _)) = (*windows.stride.get(i)?, *windows.padding.get(i)?);
             let next = match padded.checked_sub(span) {
                 Some(room) => (room.checked_div(stride)? + 1).checked_mul(stride)?,
                 None => 0,
             };
             let lacks = next.checked_add(span)?.checked_sub(padded)?;
-            (self.ceil_mode && next < start && lacks < stride).then_some(lacks)
+            (self.ceil_mode && next < size + before && lacks < stride).then_some(lacks)
         };
         let one = |axis| one(axis).unwrap_or(0);
         input.iter().enumerate().map(one).collect()
     }
+}
+
+/// How far a window reaches along an axis; `None` where it has no elements, or on overflow.
+fn span(windows: &op::PoolOptions, i: usize) -> Option<usize> {
+    let steps = windows.kernel.get(i)?.checked_sub(1)?;
+    let dilation = *windows.dilation.get(i).filter(|&&dilation| dilation > 0)?;
+    steps.checked_mul(dilation)?.checked_add(1)
+}
+
+/// The size of an axis with its padding; `None` on overflow.
+fn padded(windows: &op::PoolOptions, i: usize, size: usize) -> Option<usize> {
+    let (before, after) = *windows.padding.get(i)?;
+    size.checked_add(before)?.checked_add(after)
 }
 
 /// What stands before and after each axis.
@@ -125,7 +147,11 @@ impl<B: Backend> Raw<B> {
         self.pooled(NAME, &options.into(), &output_grad)?;
         if indices.shape() != output_grad.shape() {
             let shapes = [output_grad.shape(), indices.shape()];
-            return Err(Error::shape(NAME, &shapes, "gradient and indices must have one shape"));
+            return Err(Error::shape(
+                NAME,
+                &shapes,
+                "gradient and indices must have one shape",
+            ));
         }
         let out = plane(indices.shape());
         let zeros = self.zeros_like()?.reshape(plane(self.shape()))?;
@@ -205,7 +231,11 @@ impl<B: Backend> Raw<B> {
         let lens = || (0..m).map(|i| bounds(i).1 - bounds(i).0);
         let (longest, shortest) = (lens().max().unwrap_or(0), lens().min().unwrap_or(0));
         // Those of shorter windows repeat their last element, which does not count.
-        let taps = (0..m).flat_map(|i| (bounds(i).0..).take(longest).map(move |at| at.min(bounds(i).1 - 1)));
+        let taps = (0..m).flat_map(|i| {
+            (bounds(i).0..)
+                .take(longest)
+                .map(move |at| at.min(bounds(i).1 - 1))
+        });
         let index = self.places("adaptive_avg_pool", n, taps)?.reshape([m, longest])?;
         let mut windows = self.take(axis, index)?;
         let mut shape: Dims = smallvec::smallvec![1; windows.rank()];

@@ -49,7 +49,11 @@ impl<B: Backend> Raw<B> {
         let windows = len.checked_sub(size).map_or(0, |room| room / step + 1);
         let shape = self.shape().clone().with(axis, windows);
         let shape: Shape = shape.iter().copied().chain([size]).collect();
-        if op::checked(NAME, shape.clone(), self.dtype())?.shape.num_elements() == 0 {
+        if op::checked(NAME, shape.clone(), self.dtype())?
+            .shape
+            .num_elements()
+            == 0
+        {
             return self.narrow(axis, 0, 0)?.reshape(shape);
         }
         let index = self.places(NAME, len, taps(windows, step, size, 1))?;
@@ -63,7 +67,11 @@ impl<B: Backend> Raw<B> {
     pub fn unfold4d(self, kernel_size: [usize; 2], options: UnfoldOptions) -> Result<Self, Error> {
         const NAME: &str = "unfold4d";
         let &[batch, channels, height, width] = &self.shape()[..] else {
-            return Err(Error::rank(NAME, self.rank(), "rank 4, [batch, channels, height, width]"));
+            return Err(Error::rank(
+                NAME,
+                self.rank(),
+                "rank 4, [batch, channels, height, width]",
+            ));
         };
         let blocks = Blocks::new(NAME, [height, width], kernel_size, options)?;
         let columns = blocks.columns(NAME, batch, channels)?;

@@ -3,8 +3,8 @@ use smallvec::SmallVec;
 use crate::backend::Backend;
 use crate::element::FloatElement;
 use crate::op;
-pub use crate::raw::DeformConvOptions;
 use crate::raw;
+pub use crate::raw::DeformConvOptions;
 use crate::shape::{Dims, Shape};
 use crate::tensor::Tensor;
 

@@ -198,7 +198,12 @@ pub fn batch_norm_train<B: Backend, const D: usize, E: FloatElement>(
     beta: Tensor<B, 1, E>,
     epsilon: f64,
 ) -> BatchNormTrainOutput<B, D, E> {
-    const { assert!(D >= 2, "`batch_norm_train` needs batch and channels: rank 2 or more") }
+    const {
+        assert!(
+            D >= 2,
+            "`batch_norm_train` needs batch and channels: rank 2 or more"
+        )
+    }
     let (gamma, beta) = (gamma.into_raw(), beta.into_raw());
     let (output, mean, variance) = ok(input.into_raw().batch_norm_train(gamma, beta, epsilon));
     BatchNormTrainOutput {
