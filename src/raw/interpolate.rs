@@ -302,6 +302,7 @@ fn cubic(d: f64, a: f64) -> f64 {
 fn lanczos(d: f64) -> f64 {
     match d.abs() {
         0.0 => 1.0,
+        d if d.fract() == 0.0 => 0.0, // where the sine is not quite
         ..3.0 => 3.0 * (PI * d).sin() * (PI * d / 3.0).sin() / (PI * d).powi(2),
         _ => 0.0,
     }
@@ -366,6 +367,9 @@ impl<B: Backend> Raw<B> {
     ) -> Result<(Self, Option<(Self, f64)>), Error> {
         let n = self.shape()[axis];
         let places: Vec<Option<f64>> = (0..m).map(|i| options.place(axis - 2, i, n, m)).collect();
+        if n == m && (0..m).all(|i| places[i] == Some(i as f64)) {
+            return Ok((self, None));
+        }
         let taps: Vec<Vec<Tap>> = places
             .iter()
             .map(|place| without_zeros(options.taps(place.unwrap_or(0.0), n)))

@@ -87,7 +87,7 @@ impl PoolOptions {
                 Some(room) => (room.checked_div(stride)? + 1).checked_mul(stride)?,
                 None => 0,
             };
-            let lacks = next.checked_add(span)?.checked_sub(padded)?;
+            let lacks = span.checked_sub(padded.checked_sub(next)?)?;
             (self.ceil_mode && next < size + before && lacks < stride).then_some(lacks)
         };
         let one = |axis| one(axis).unwrap_or(0);

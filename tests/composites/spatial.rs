@@ -279,7 +279,7 @@ mod output_sizes {
         );
         assert_eq!(
             max_pool_output_size([usize::MAX], &MaxPoolOptions::new([2]).with_ceil_mode(true)),
-            Some([usize::MAX / 2 + 1])
+            None
         );
     }
 
@@ -561,7 +561,7 @@ mod empty {
                         .with_ceil_mode(true)
                 )
             )?,
-            [0, 2, 3, 4]
+            [0, 2, 3, 3]
         );
         assert_eq!(shape(x().adaptive_avg_pool(&[3, 3]))?, [0, 2, 3, 3]);
         assert_eq!(shape(x().unfold(2, 2, 1))?, [0, 2, 3, 5, 2]);

@@ -796,15 +796,22 @@ for x, size in [
     ([[[1.0, 2.0, nan, 4.0, inf, 6.0, 7.0]]], [3]), ([[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, inf, nan]]], [3]),
 ]:  # fmt: skip
     case("adaptive_avg_pool", x, size=size)
+
+
+def moved(*shape):
+    """Displacements that are never whole, where the slope would be any between two."""
+    return lambda: normal(*shape)() + 0.0005
+
+
 deform = window(2, groups=1, offset_groups=1)
-case("deform_conv2d", normal(2, 2, 4, 5), normal(2, 8, 3, 4), normal(3, 2, 2, 2), mask=False, bias=False, **deform)
+case("deform_conv2d", normal(2, 2, 4, 5), moved(2, 8, 3, 4), normal(3, 2, 2, 2), mask=False, bias=False, **deform)
 deform = window(2, [2, 1], [1, 2], [1, 2], groups=2, offset_groups=2)
 case(
-    "deform_conv2d", normal(1, 4, 5, 4), normal(1, 24, 3, 4), normal(4, 2, 2, 3), uniform(0, 1, 1, 12, 3, 4), normal(4),
+    "deform_conv2d", normal(1, 4, 5, 4), moved(1, 24, 3, 4), normal(4, 2, 2, 3), uniform(0, 1, 1, 12, 3, 4), normal(4),
     mask=True, bias=True, **deform,
 )  # fmt: skip
 deform = window(2, 1, 1, groups=2, offset_groups=1)
-case("deform_conv2d", normal(2, 2, 3, 1), normal(2, 6, 3, 3), normal(2, 1, 3, 1), uniform(0, 1, 2, 3, 3, 3), mask=True, bias=False, **deform)
+case("deform_conv2d", normal(2, 2, 3, 1), moved(2, 6, 3, 3), normal(2, 1, 3, 1), uniform(0, 1, 2, 3, 3, 3), mask=True, bias=False, **deform)
 
 # ---- Windows, resampling, grids ----
 
