@@ -38,6 +38,14 @@ module!(LayerNorm<E: FloatElement> { weight, bias } const { epsilon });
 
 impl LayerNormConfig {
     /// A layer for a last axis of this size, with ε = 10⁻⁵, weights 1 and biases 0.
+    ///
+    /// ```
+    /// use keyway::nn::{LayerNorm, LayerNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: LayerNorm<Flex> = LayerNormConfig::new(2).init(&Default::default());
+    /// assert_eq!((norm.weight.val().into_vec()?, norm.epsilon), (vec![1.0, 1.0], 1e-5));
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn new(width: usize) -> Self {
         LayerNormConfig {
             width,
@@ -47,16 +55,37 @@ impl LayerNormConfig {
     }
 
     /// With another ε.
+    ///
+    /// ```
+    /// use keyway::nn::{LayerNorm, LayerNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: LayerNorm<Flex> = LayerNormConfig::new(2).with_epsilon(1e-3).init(&Default::default());
+    /// assert_eq!(norm.epsilon, 1e-3);
+    /// ```
     pub fn with_epsilon(self, epsilon: f64) -> Self {
         LayerNormConfig { epsilon, ..self }
     }
 
     /// With or without bias.
+    ///
+    /// ```
+    /// use keyway::nn::{LayerNorm, LayerNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: LayerNorm<Flex> = LayerNormConfig::new(2).with_bias(false).init(&Default::default());
+    /// assert!(norm.bias.is_none());
+    /// ```
     pub fn with_bias(self, bias: bool) -> Self {
         LayerNormConfig { bias, ..self }
     }
 
-    /// The layer on a device.
+    /// The layer on a device; on a backend that records gradients, its parameters are leaves.
+    ///
+    /// ```
+    /// use keyway::nn::LayerNormConfig;
+    /// use keyway::prelude::*;
+    /// let norm = LayerNormConfig::new(2).init::<Autodiff<Flex>, f32>(&Default::default());
+    /// assert!(norm.weight.val().is_require_grad());
+    /// ```
     ///
     /// # Panics
     /// If the device fails.
@@ -71,7 +100,16 @@ impl LayerNormConfig {
 }
 
 impl<B: Backend, E: FloatElement> LayerNorm<B, E> {
-    /// `[…, width]` to the same shape.
+    /// [`layer_norm`](module::layer_norm) with the parameters: `[…, width]` to the same shape.
+    ///
+    /// ```
+    /// use keyway::nn::{LayerNorm, LayerNormConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let norm: LayerNorm<Flex> = LayerNormConfig::new(2).with_epsilon(0.0).init(&device);
+    /// assert_eq!(norm.forward(Tensor::from_array([8.0, 4.0], &device)).into_vec()?, [1.0, -1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the last axis has another size.
@@ -125,6 +163,14 @@ module!(BatchNorm<E: FloatElement> { weight, bias, running_mean, running_var } c
 
 impl BatchNormConfig {
     /// A layer for so many channels, with ε = 10⁻⁵, momentum 0.1, weights 1 and biases 0.
+    ///
+    /// ```
+    /// use keyway::nn::{BatchNorm, BatchNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: BatchNorm<Flex> = BatchNormConfig::new(2).init(&Default::default());
+    /// assert_eq!((norm.running_mean.val().into_vec()?, norm.momentum), (vec![0.0, 0.0], 0.1));
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn new(channels: usize) -> Self {
         BatchNormConfig {
             channels,
@@ -134,16 +180,38 @@ impl BatchNormConfig {
     }
 
     /// With another ε.
+    ///
+    /// ```
+    /// use keyway::nn::{BatchNorm, BatchNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: BatchNorm<Flex> = BatchNormConfig::new(2).with_epsilon(1e-3).init(&Default::default());
+    /// assert_eq!(norm.epsilon, 1e-3);
+    /// ```
     pub fn with_epsilon(self, epsilon: f64) -> Self {
         BatchNormConfig { epsilon, ..self }
     }
 
-    /// With another share of a batch in the running statistics.
+    /// With another share of a batch in the running statistics: `(1 - momentum) · running + momentum · batch`.
+    ///
+    /// ```
+    /// use keyway::nn::{BatchNorm, BatchNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: BatchNorm<Flex> = BatchNormConfig::new(2).with_momentum(0.5).init(&Default::default());
+    /// assert_eq!(norm.momentum, 0.5);
+    /// ```
     pub fn with_momentum(self, momentum: f64) -> Self {
         BatchNormConfig { momentum, ..self }
     }
 
-    /// The layer on a device.
+    /// The layer on a device; on a backend that records gradients, its parameters are leaves.
+    ///
+    /// ```
+    /// use keyway::nn::BatchNormConfig;
+    /// use keyway::prelude::*;
+    /// let norm = BatchNormConfig::new(2).init::<Autodiff<Flex>, f32>(&Default::default());
+    /// assert!(norm.weight.val().is_require_grad());
+    /// assert!(!norm.running_mean.val().is_require_grad());
+    /// ```
     ///
     /// # Panics
     /// If the device fails.
@@ -162,6 +230,17 @@ impl BatchNormConfig {
 
 impl<B: Backend, E: FloatElement> BatchNorm<B, E> {
     /// `[batch, channels, …]`, of any rank from 2 on, to the same shape.
+    ///
+    /// ```
+    /// use keyway::nn::BatchNormConfig;
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let norm = BatchNormConfig::new(1).with_epsilon(0.0).init::<Autodiff<Flex>, f32>(&device);
+    /// let x = Tensor::from_array([[[[3.0, 5.0]]]], &device);
+    /// assert_eq!(norm.forward(x.clone()).into_vec()?, [-1.0, 1.0]); // by the statistics of the batch
+    /// assert_eq!(norm.running_mean.val().into_vec()?, [0.4]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If there are other channels, or, while training, if there is but one value for each channel.

@@ -8,6 +8,7 @@ use crate::collective::{self, CollectiveBackend, ParamId};
 use crate::element::{Element, FloatElement};
 use crate::error::Error;
 
+/// Gradients, on a backend that records them: [`Autodiff`](crate::Autodiff).
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// Makes this tensor a leaf: what is computed from it is tracked, and `backward` gives its gradient. A leaf stays the
     /// leaf it is.
@@ -32,6 +33,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 
     /// [`Tensor::require_grad`], with what went wrong as a value.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device).require_grad();
+    /// assert!((x * 2.0).try_require_grad().is_err()); // `x` is the leaf
+    /// ```
+    ///
     /// # Errors
     /// If an op produced it from another leaf.
     pub fn try_require_grad(self) -> Result<Self, Error>
@@ -43,6 +51,14 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     }
 
     /// Whether the tensor is tracked: it is a leaf, or was computed from one.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device).require_grad();
+    /// assert!((x.clone() * 2.0).is_require_grad());
+    /// assert!(!x.detach().is_require_grad());
+    /// ```
     pub fn is_require_grad(&self) -> bool
     where
         B: AutodiffBackend,
@@ -85,7 +101,15 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Tensor::from_primitive(B::inner(self.into_primitive()))
     }
 
-    /// A tensor of the plain backend, untracked.
+    /// A tensor of the plain backend, untracked, on the one that records gradients.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([3.0], &Default::default());
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_inner(x);
+    /// assert!(!x.is_require_grad());
+    /// assert!(x.require_grad().is_require_grad());
+    /// ```
     pub fn from_inner(inner: Tensor<B::Plain, D, E>) -> Self
     where
         B: AutodiffBackend,
@@ -118,6 +142,14 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 
     /// [`Tensor::backward`], with what went wrong as a value.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device).require_grad();
+    /// assert!(x.clone().square().try_backward().is_ok());
+    /// assert!(x.detach().try_backward().is_err()); // no leaf
+    /// ```
+    ///
     /// # Errors
     /// If the tensor was computed from no leaf, or the backend fails.
     pub fn try_backward(self) -> Result<Gradients<B::Plain, AfterBackward<B>>, Error>
@@ -129,6 +161,17 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     }
 
     /// The gradient of this leaf; `None` if the tensor is no leaf, or the backward pass did not come by it.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device).require_grad();
+    /// let unused = x.clone().detach().require_grad();
+    /// let gradients = (x.clone() * 3.0).backward();
+    /// assert_eq!(x.grad(&gradients).unwrap().into_vec()?, [3.0, 3.0]);
+    /// assert!(unused.grad(&gradients).is_none());
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn grad<S>(&self, gradients: &Gradients<B::Plain, S>) -> Option<Tensor<B::Plain, D, E>>
     where
         B: AutodiffBackend,
@@ -160,6 +203,16 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// Marks this tensor, a leaf from now on, as a parameter that the device's group trains together: `sync` makes its
     /// gradient the same on every member.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Mesh::<Flex>::open(1)?.remove(0);
+    /// let x = Tensor::<Autodiff<Mesh<Flex>>, 1>::from_array([1.0], &device);
+    /// let x = x.set_distributed_params("scale");
+    /// let gradients = (x.clone() * 3.0).backward().sync()?;
+    /// assert_eq!(x.grad(&gradients).unwrap().into_vec()?, [3.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Panics
     /// If an op produced it, it has another name already, or another live tensor of another shape has this name.
     /// [`Tensor::try_set_distributed_params`] returns that.
@@ -174,6 +227,15 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 
     /// [`Tensor::set_distributed_params`], with what went wrong as a value.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Mesh::<Flex>::open(1)?.remove(0);
+    /// let x = Tensor::<Autodiff<Mesh<Flex>>, 1>::from_array([1.0], &device);
+    /// let x = x.try_set_distributed_params("scale")?;
+    /// assert!(x.try_set_distributed_params("bias").is_err()); // it has a name
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If an op produced it, it has another name already, or another live tensor of another shape has this name.
     pub fn try_set_distributed_params(self, id: impl Into<ParamId>) -> Result<Self, Error>
@@ -186,7 +248,17 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
             .map(Self::from_primitive)
     }
 
-    /// The parameter that this leaf was marked as by [`Tensor::set_distributed_params`].
+    /// The parameter that this leaf was marked as by [`Tensor::set_distributed_params`], if it was.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Mesh::<Flex>::open(1)?.remove(0);
+    /// let x = Tensor::<Autodiff<Mesh<Flex>>, 1>::from_array([1.0], &device);
+    /// assert_eq!(x.distributed_params(), None);
+    /// let x = x.set_distributed_params("scale");
+    /// assert_eq!(x.distributed_params(), Some(ParamId::from("scale")));
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn distributed_params(&self) -> Option<ParamId>
     where
         B: AutodiffBackend + CollectiveBackend,
@@ -196,6 +268,15 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     }
 
     /// Whether this leaf was marked by [`Tensor::set_distributed_params`].
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Mesh::<Flex>::open(1)?.remove(0);
+    /// let x = Tensor::<Autodiff<Mesh<Flex>>, 1>::from_array([1.0], &device);
+    /// assert!(!x.is_distributed());
+    /// assert!(x.set_distributed_params("scale").is_distributed());
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn is_distributed(&self) -> bool
     where
         B: AutodiffBackend + CollectiveBackend,

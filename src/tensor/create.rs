@@ -12,6 +12,14 @@ use crate::raw::{Distribution, Raw};
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// Zeros; `false` for `bool`.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// assert_eq!(Tensor::<Flex, 2>::zeros([1, 2], &device).into_vec()?, [0.0, 0.0]);
+    /// assert_eq!(Tensor::<Flex, 1, bool>::zeros([1], &device).into_vec()?, [false]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Panics
     /// If the shape exceeds the address space, or the device fails.
     #[track_caller]
@@ -23,6 +31,14 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     }
 
     /// Ones; `true` for `bool`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// assert_eq!(Tensor::<Flex, 2>::ones([1, 2], &device).into_vec()?, [1.0, 1.0]);
+    /// assert_eq!(Tensor::<Flex, 1, bool>::ones([1], &device).into_vec()?, [true]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// As [`Tensor::zeros`].
@@ -36,6 +52,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 
     /// One value everywhere.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2, i32>::full([1, 2], 7, &Default::default());
+    /// assert_eq!(x.into_vec()?, [7, 7]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Panics
     /// As [`Tensor::zeros`].
     #[track_caller]
@@ -48,6 +71,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 
     /// Zeros of the shape and on the device of this tensor.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &Default::default());
+    /// assert_eq!(x.zeros_like().into_vec()?, [0.0, 0.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Panics
     /// If the device fails.
     #[track_caller]
@@ -57,6 +87,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 
     /// Ones of the shape and on the device of this tensor.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &Default::default());
+    /// assert_eq!(x.ones_like().into_vec()?, [1.0, 1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Panics
     /// If the device fails.
     #[track_caller]
@@ -65,6 +102,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     }
 
     /// One value, of the shape and on the device of this tensor.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &Default::default());
+    /// assert_eq!(x.full_like(7.0).into_vec()?, [7.0, 7.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the device fails.
@@ -77,9 +121,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     ///
     /// ```
     /// use keyway::prelude::*;
-    /// let device = Default::default();
-    /// let x = Tensor::<Flex, 2>::random([3, 4], Distribution::Uniform(-1.0, 1.0), &device);
-    /// assert!(x.into_vec()?.iter().all(|v| (-1.0..1.0).contains(v)));
+    /// let device = FlexDevice::default();
+    /// let draw = || Tensor::<Flex, 1>::random([3], Distribution::Uniform(-1.0, 1.0), &device).into_vec();
+    /// device.seed(7);
+    /// let first = draw()?;
+    /// assert!(first.iter().all(|x| (-1.0..1.0).contains(x)));
+    /// device.seed(7);
+    /// assert_eq!(draw()?, first);
     /// # Ok::<(), keyway::Error>(())
     /// ```
     ///
@@ -93,7 +141,14 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Self::of(Raw::random(shape, distribution, E::DTYPE, device))
     }
 
-    /// Random values, of the shape and on the device of this tensor.
+    /// Random values, of the shape and on the device of this tensor. [`Tensor::random`] says how to repeat them.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &Default::default());
+    /// assert_eq!(x.random_like(Distribution::Bernoulli(1.0)).into_vec()?, [1.0, 1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// As [`Tensor::random`].
@@ -122,6 +177,13 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 
     /// Values in row-major order.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::from_vec(vec![1.0, 2.0, 3.0, 4.0], [2, 2], &Default::default());
+    /// assert_eq!(x.narrow(0, 1, 1).into_vec()?, [3.0, 4.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Panics
     /// If they do not fill the shape, or the device fails; [`Tensor::try_from_vec`] returns that.
     #[track_caller]
@@ -132,7 +194,14 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         ok(Self::try_from_vec(values, shape, device))
     }
 
-    /// Values in row-major order.
+    /// [`Tensor::from_vec`], with what went wrong as a value.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// assert!(Tensor::<Flex, 2>::try_from_vec(vec![1.0, 2.0, 3.0, 4.0], [2, 2], &device).is_ok());
+    /// assert!(Tensor::<Flex, 2>::try_from_vec(vec![1.0, 2.0, 3.0], [2, 2], &device).is_err());
+    /// ```
     ///
     /// # Errors
     /// If they do not fill the shape, or the device fails.
@@ -143,7 +212,15 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Raw::from_vec(values, shape, device).map(Self::wrap)
     }
 
-    /// Values from the host.
+    /// Values from the host, whose rank and element type are known at run time only.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let data = TensorData::new(vec![1.0f32, 2.0], [2])?;
+    /// let x = Tensor::<Flex, 1>::from_data(data, &Default::default());
+    /// assert_eq!(x.into_vec()?, [1.0, 2.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the data has another rank or element type, or the device fails; [`Tensor::try_from_data`] returns that.
@@ -155,7 +232,17 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         ok(Self::try_from_data(data, device))
     }
 
-    /// Values from the host.
+    /// [`Tensor::from_data`], with what went wrong as a value.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let data = TensorData::new(vec![1.0f32, 2.0], [2])?;
+    /// let device = Default::default();
+    /// assert!(Tensor::<Flex, 1>::try_from_data(data.clone(), &device).is_ok());
+    /// assert!(Tensor::<Flex, 2>::try_from_data(data.clone(), &device).is_err());
+    /// assert!(Tensor::<Flex, 1, i32>::try_from_data(data, &device).is_err());
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If the data has another rank or element type, or the device fails.
@@ -194,7 +281,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
 }
 
 impl<B: Backend, E: Element> Tensor<B, 1, E> {
-    /// The integers of a range.
+    /// The integers of a range, in order; none if it is empty.
     ///
     /// ```
     /// use keyway::prelude::*;
@@ -214,7 +301,14 @@ impl<B: Backend, E: Element> Tensor<B, 1, E> {
         Self::of(Raw::arange(range, E::DTYPE, device))
     }
 
-    /// Every `step`-th integer of a range.
+    /// The first integer of a range and every `step`-th after it.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1, i32>::arange_step(0..7, 3, &Default::default());
+    /// assert_eq!(x.into_vec()?, [0, 3, 6]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the step is 0, or the device fails.
@@ -228,6 +322,13 @@ impl<B: Backend, E: Element> Tensor<B, 1, E> {
     }
 
     /// `len` values from `start` to `end`, both included, at equal distances.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::linspace(0.0, 1.0, 5, &Default::default());
+    /// assert_eq!(x.into_vec()?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the device fails.
@@ -243,6 +344,13 @@ impl<B: Backend, E: Element> Tensor<B, 1, E> {
 
 impl<B: Backend, E: Element> Tensor<B, 2, E> {
     /// Ones on the main diagonal of a `size × size` matrix, zeros beside it.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::eye(2, &Default::default());
+    /// assert_eq!(x.into_vec()?, [1.0, 0.0, 0.0, 1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the device fails.

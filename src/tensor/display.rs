@@ -38,6 +38,7 @@ impl<B: Readable> fmt::Display for Raw<B> {
     }
 }
 
+/// The values; `{:.2}` sets the decimals of floats.
 impl fmt::Display for TensorData {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.shape().contains(&0) {

@@ -103,6 +103,13 @@ pub fn affine_grid_2d<B: Backend, E: FloatElement>(
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// [`cartesian_grid`] of a shape of this rank.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let grid: Tensor<Flex, 3, i32> = Tensor::<Flex, 2, i32>::cartesian_grid([1, 2], &Default::default());
+    /// assert_eq!(grid.into_vec()?, [0, 0, 0, 1]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Panics
     /// If the grid exceeds the address space, or the device fails.
     #[track_caller]

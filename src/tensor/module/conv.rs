@@ -23,12 +23,24 @@ pub struct ConvOptions<const N: usize> {
 }
 
 impl<const N: usize> ConvOptions<N> {
-    /// Options with the same padding before and after.
+    /// Stride, padding, dilation and groups, with the same padding before and after.
+    ///
+    /// ```
+    /// use keyway::module::ConvOptions;
+    /// let options = ConvOptions::new([2], [1], [1], 1);
+    /// assert_eq!(options, ConvOptions { stride: [2], padding: [(1, 1)], ..ConvOptions::default() });
+    /// ```
     pub fn new(stride: [usize; N], padding: [usize; N], dilation: [usize; N], groups: usize) -> Self {
         ConvOptions::new_with_padding(stride, both_sides(padding), dilation, groups)
     }
 
-    /// Options with padding before and after.
+    /// Stride, padding before and after, dilation and groups.
+    ///
+    /// ```
+    /// use keyway::module::ConvOptions;
+    /// let options = ConvOptions::new_with_padding([1], [(0, 2)], [1], 1);
+    /// assert_eq!(options, ConvOptions { padding: [(0, 2)], ..ConvOptions::default() });
+    /// ```
     pub fn new_with_padding(
         stride: [usize; N],
         padding: [(usize, usize); N],
@@ -44,6 +56,11 @@ impl<const N: usize> ConvOptions<N> {
     }
 
     /// Whether the padding before an axis differs from that after it.
+    ///
+    /// ```
+    /// use keyway::module::ConvOptions;
+    /// assert!(ConvOptions::new_with_padding([1], [(0, 2)], [1], 1).is_asymmetric());
+    /// ```
     pub fn is_asymmetric(&self) -> bool {
         self.padding.iter().any(|(before, after)| before != after)
     }
@@ -83,7 +100,13 @@ pub struct ConvTransposeOptions<const N: usize> {
 }
 
 impl<const N: usize> ConvTransposeOptions<N> {
-    /// Options with the same padding before and after.
+    /// Stride, padding, padding out, dilation and groups, with the same padding before and after.
+    ///
+    /// ```
+    /// use keyway::module::ConvTransposeOptions;
+    /// let options = ConvTransposeOptions::new([2], [0], [1], [1], 1);
+    /// assert_eq!(options, ConvTransposeOptions { stride: [2], padding_out: [1], ..Default::default() });
+    /// ```
     pub fn new(
         stride: [usize; N],
         padding: [usize; N],
@@ -123,20 +146,20 @@ impl<const N: usize> From<ConvTransposeOptions<N>> for raw::ConvTransposeOptions
     }
 }
 
+// A row ends with the input and the weights of its examples.
+
 macro_rules! conv {
-    ($($conv:ident $transpose:ident $rank:literal $axes:literal $spatial:literal
-        $input:literal, $weight:literal, $output:literal;)*) => { $(
-        #[doc = concat!("Cross-correlation: `x` is `[batch, in, ", $spatial, "]`, `weight` `[out, in / groups, kernel…]`, ",
-            "`bias` `[out]`.")]
+    ($(
+        $conv:ident $transpose:ident $rank:literal $axes:literal $spatial:literal, $x:tt $weight:tt;
+    )*) => { $(
+        #[doc = concat!("Cross-correlation: `x` is `[batch, in, ", $spatial, "]`, `weight` `[out, in / groups, kernel…]`,")]
+        /// `bias` `[out]`, and the result `[batch, out, …]`. Along each spatial axis its size is
+        /// `⌊(size + padding - dilation (kernel - 1) - 1) / stride⌋ + 1`, with the padding of both sides.
         ///
-        /// ```
-        /// use keyway::prelude::*;
-        /// let device = Default::default();
-        #[doc = concat!("let x = Tensor::<Flex, ", $rank, ">::ones(", $input, ", &device);")]
-        #[doc = concat!("let weight = Tensor::ones(", $weight, ", &device);")]
-        #[doc = concat!("let y = module::", stringify!($conv), "(x, weight, None, Default::default());")]
-        #[doc = concat!("assert_eq!(y.dims(), ", $output, ");")]
-        /// ```
+        #[doc = example!(
+            $rank [x = $x, weight = $weight],
+            concat!(stringify!($conv), "(x, weight, None, Default::default())") => "[21.0, 42.0]"
+        )]
         ///
         /// # Panics
         /// If the shapes do not fit, or the kernel is larger than the padded input.
@@ -151,17 +174,15 @@ macro_rules! conv {
             Tensor::of(x.into_raw().conv(weight.into_raw(), bias, options))
         }
 
-        #[doc = concat!("The adjoint of [`", stringify!($conv), "`] in its input: `x` is `[batch, in, ", $spatial, "]`, ",
-            "`weight` `[in, out / groups, kernel…]`, `bias` `[out]`.")]
+        #[doc = concat!("The adjoint of [`", stringify!($conv), "`] in its input: `x` is `[batch, in, ", $spatial, "]`,")]
+        /// `weight` `[in, out / groups, kernel…]`, `bias` `[out]`, and the result `[batch, out, …]`. Along each spatial
+        /// axis its size is `(size - 1) stride - padding + dilation (kernel - 1) + 1 + padding_out`, with the padding of both
+        /// sides: of the sizes that the stride leaves possible, `padding_out` chooses one, at the end.
         ///
-        /// ```
-        /// use keyway::prelude::*;
-        /// let device = Default::default();
-        #[doc = concat!("let x = Tensor::<Flex, ", $rank, ">::ones(", $output, ", &device);")]
-        #[doc = concat!("let weight = Tensor::ones(", $weight, ", &device);")]
-        #[doc = concat!("let y = module::", stringify!($transpose), "(x, weight, None, Default::default());")]
-        #[doc = concat!("assert_eq!(y.dims(), ", $input, ");")]
-        /// ```
+        #[doc = example!(
+            $rank [x = $x, weight = $weight],
+            concat!(stringify!($transpose), "(x, weight, None, Default::default())") => "[1.0, 12.0, 24.0, 40.0]"
+        )]
         ///
         /// # Panics
         /// If the shapes do not fit.
@@ -179,9 +200,9 @@ macro_rules! conv {
 }
 
 conv! {
-    conv1d conv_transpose1d 3 1 "length" "[2, 4, 5]", "[3, 4, 2]", "[2, 3, 4]";
-    conv2d conv_transpose2d 4 2 "height, width" "[2, 4, 5, 5]", "[3, 4, 2, 2]", "[2, 3, 4, 4]";
-    conv3d conv_transpose3d 5 3 "depth, height, width" "[2, 4, 5, 5, 5]", "[3, 4, 2, 2, 2]", "[2, 3, 4, 4, 4]";
+    conv1d conv_transpose1d 3 1 "length", [[[1.0, 2.0, 4.0]]] [[[1.0, 10.0]]];
+    conv2d conv_transpose2d 4 2 "height, width", [[[[1.0, 2.0, 4.0]]]] [[[[1.0, 10.0]]]];
+    conv3d conv_transpose3d 5 3 "depth, height, width", [[[[[1.0, 2.0, 4.0]]]]] [[[[[1.0, 10.0]]]]];
 }
 
 /// The gradient of [`conv2d`] in its weights, for one of its result.

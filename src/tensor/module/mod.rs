@@ -5,6 +5,17 @@ use crate::backend::Backend;
 use crate::element::{FloatElement, IntElement};
 pub use crate::raw::{AttentionModuleOptions, CausalAlignment};
 
+/// The example of a function that a macro makes: its arguments, all of this rank, a call on them, and its values.
+macro_rules! example {
+    ($rank:literal [$($arg:ident = $value:tt),+], $call:expr => $values:literal) => {
+        concat!(
+            "```\nuse keyway::prelude::*;\nlet device = Default::default();",
+            $("\nlet ", stringify!($arg), " = Tensor::<Flex, ", $rank, ">::from_array(", stringify!($value), ", &device);",)+
+            "\nassert_eq!(module::", $call, ".into_vec()?, ", $values, ");\n# Ok::<(), keyway::Error>(())\n```",
+        )
+    };
+}
+
 mod conv;
 mod pool;
 mod resample;
@@ -49,14 +60,17 @@ pub fn linear<B: Backend, const D: usize, E: FloatElement>(
     Tensor::of(x.into_raw().linear(weight.into_raw(), bias.map(Tensor::into_raw)))
 }
 
-/// The rows of `weights`, `[n, width]`, that `indices` name: `D2 = D + 1` axes, the last of size `width`.
+/// The rows of `weights`, `[n, width]`, that `indices` name, in `D2 = D + 1` axes: those of `indices`, and one of size
+/// `width`.
 ///
 /// ```
+/// use keyway::module::embedding;
 /// use keyway::prelude::*;
 /// let device = Default::default();
-/// let weights = Tensor::<Flex, 2>::from_array([[1.0, 2.0], [3.0, 4.0]], &device);
-/// let rows: Tensor<_, 2> = module::embedding(weights, Tensor::<Flex, 1, i32>::from_array([1, 0], &device));
-/// assert_eq!(rows.into_vec()?, [3.0, 4.0, 1.0, 2.0]);
+/// let weights = Tensor::<Flex, 2>::from_array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], &device);
+/// let indices = Tensor::<Flex, 1, i32>::from_array([2, 0], &device);
+/// let rows: Tensor<_, 2> = embedding(weights, indices);
+/// assert_eq!(rows.into_vec()?, [5.0, 6.0, 1.0, 2.0]);
 /// # Ok::<(), keyway::Error>(())
 /// ```
 ///
@@ -71,12 +85,16 @@ pub fn embedding<B: Backend, const D: usize, const D2: usize, E: FloatElement, I
     Tensor::of(weights.into_raw().embedding(indices.into_raw()))
 }
 
-/// `(x - mean) / √(var + eps) · weight + bias` over the last axis, with the biased variance (Ba et al. 2016).
+/// `(x - mean) / √(var + eps) · weight + bias` over the last axis, with the biased variance (Ba et al. 2016). `weight`
+/// and `bias` are as long as that axis.
 ///
 /// ```
+/// use keyway::module::layer_norm;
 /// use keyway::prelude::*;
-/// let x = Tensor::<Flex, 2>::from_array([[1.0, 3.0]], &Default::default());
-/// assert_eq!(module::layer_norm(x, None, None, 0.0).into_vec()?, [-1.0, 1.0]);
+/// let device = Default::default();
+/// let x = Tensor::<Flex, 2>::from_array([[1.0, 3.0], [8.0, 4.0]], &device);
+/// let bias = Tensor::from_array([0.0, 10.0], &device);
+/// assert_eq!(layer_norm(x, None, Some(bias), 0.0).into_vec()?, [-1.0, 11.0, 1.0, 9.0]);
 /// # Ok::<(), keyway::Error>(())
 /// ```
 ///
@@ -93,22 +111,19 @@ pub fn layer_norm<B: Backend, const D: usize, E: FloatElement>(
     Tensor::of(x.into_raw().layer_norm(weight, bias, eps))
 }
 
-/// `softmax(q kᵀ · scale + bias) v` over the last two axes; the others are batch axes. `query` is `[…, m, d]`, `key`
-/// `[…, n, d]`, `value` `[…, n, e]`; `mask` (true hides) and `bias` stretch to `[…, m, n]`. A query from which everything
-/// is hidden gives zeros (Vaswani et al. 2017). The last batch axis counts heads: where those of the query are a multiple of
-/// those of key and value, as many in a row share one.
+/// `softmax(q kᵀ · scale + bias) v` over the last two axes; the others are batch axes (Vaswani et al. 2017). `query` is
+/// `[…, m, d]`, `key` `[…, n, d]`, `value` `[…, n, e]`, the result `[…, m, e]`; `mask` (true hides) and `bias` stretch to
+/// `[…, m, n]`. A query from which everything is hidden gives zeros. The last batch axis counts heads: where those of the
+/// query are a multiple of those of key and value, as many in a row share one.
 ///
 /// ```
-/// use keyway::module::AttentionModuleOptions;
+/// use keyway::module::{AttentionModuleOptions, attention};
 /// use keyway::prelude::*;
 /// let device = Default::default();
-/// let [query, key] = [[[0.0], [1.0]], [[2.0], [2.0]]].map(|x| Tensor::<Flex, 2>::from_array(x, &device));
-/// let value = Tensor::from_array([[4.0], [8.0]], &device);
-/// let causal = AttentionModuleOptions {
-///     is_causal: true,
-///     ..Default::default()
-/// };
-/// assert_eq!(module::attention(query, key, value, None, None, causal).into_vec()?, [4.0, 6.0]);
+/// let query = Tensor::<Flex, 2>::zeros([2, 1], &device); // weighs all keys alike
+/// let value = Tensor::from_array([[1.0], [3.0]], &device);
+/// let options = AttentionModuleOptions { is_causal: true, ..Default::default() };
+/// assert_eq!(attention(query.clone(), query, value, None, None, options).into_vec()?, [1.0, 2.0]);
 /// # Ok::<(), keyway::Error>(())
 /// ```
 ///

@@ -43,6 +43,11 @@ pub struct AvgPoolOptions<const N: usize> {
 
 impl<const N: usize> MaxPoolOptions<N> {
     /// Windows of this size side by side, without padding.
+    ///
+    /// ```
+    /// use keyway::module::MaxPoolOptions;
+    /// assert_eq!(MaxPoolOptions::new([2]), MaxPoolOptions::new([2]).with_stride([2]).with_padding([0]));
+    /// ```
     pub fn new(kernel_size: [usize; N]) -> Self {
         MaxPoolOptions {
             kernel_size,
@@ -56,6 +61,11 @@ impl<const N: usize> MaxPoolOptions<N> {
 
 impl<const N: usize> AvgPoolOptions<N> {
     /// Windows of this size side by side, without padding; padding, if there is any, counts.
+    ///
+    /// ```
+    /// use keyway::module::AvgPoolOptions;
+    /// assert_eq!(AvgPoolOptions::new([2]), AvgPoolOptions::new([2]).with_stride([2]).with_padding([0]));
+    /// ```
     pub fn new(kernel_size: [usize; N]) -> Self {
         AvgPoolOptions {
             kernel_size,
@@ -68,6 +78,11 @@ impl<const N: usize> AvgPoolOptions<N> {
     }
 
     /// With padding that counts as zeros, or not at all.
+    ///
+    /// ```
+    /// use keyway::module::AvgPoolOptions;
+    /// assert!(!AvgPoolOptions::new([2]).with_count_include_pad(false).count_include_pad);
+    /// ```
     pub fn with_count_include_pad(self, count_include_pad: bool) -> Self {
         AvgPoolOptions {
             count_include_pad,
@@ -80,31 +95,61 @@ macro_rules! builders {
     ($($Options:ident)*) => { $(
         impl<const N: usize> $Options<N> {
             /// With another distance between windows.
+            ///
+            /// ```
+            #[doc = concat!("use keyway::module::", stringify!($Options), ";")]
+            #[doc = concat!("assert_eq!(", stringify!($Options), "::new([2]).with_stride([3]).stride, [3]);")]
+            /// ```
             pub fn with_stride(self, stride: [usize; N]) -> Self {
                 $Options { stride, ..self }
             }
 
             /// With the same padding before and after.
+            ///
+            /// ```
+            #[doc = concat!("use keyway::module::", stringify!($Options), ";")]
+            #[doc = concat!("assert_eq!(", stringify!($Options), "::new([2]).with_padding([1]).padding, [(1, 1)]);")]
+            /// ```
             pub fn with_padding(self, padding: [usize; N]) -> Self {
                 self.with_padding_pairs(both_sides(padding))
             }
 
             /// With padding before and after.
+            ///
+            /// ```
+            #[doc = concat!("use keyway::module::", stringify!($Options), ";")]
+            #[doc = concat!("assert!(", stringify!($Options), "::new([2]).with_padding_pairs([(0, 1)]).is_asymmetric());")]
+            /// ```
             pub fn with_padding_pairs(self, padding: [(usize, usize); N]) -> Self {
                 $Options { padding, ..self }
             }
 
             /// With another distance between a window's elements.
+            ///
+            /// ```
+            #[doc = concat!("use keyway::module::", stringify!($Options), ";")]
+            #[doc = concat!("assert_eq!(", stringify!($Options), "::new([2]).with_dilation([2]).dilation, [2]);")]
+            /// ```
             pub fn with_dilation(self, dilation: [usize; N]) -> Self {
                 $Options { dilation, ..self }
             }
 
             /// With or without a last window that overhangs.
+            ///
+            /// ```
+            #[doc = concat!("use keyway::module::", stringify!($Options), ";")]
+            #[doc = concat!("assert!(", stringify!($Options), "::new([2]).with_ceil_mode(true).ceil_mode);")]
+            /// ```
             pub fn with_ceil_mode(self, ceil_mode: bool) -> Self {
                 $Options { ceil_mode, ..self }
             }
 
             /// Whether the padding before an axis differs from that after it.
+            ///
+            /// ```
+            #[doc = concat!("use keyway::module::", stringify!($Options), ";")]
+            #[doc = concat!("assert!(!", stringify!($Options), "::new([2]).with_padding([1]).is_asymmetric());")]
+            /// ```
             pub fn is_asymmetric(&self) -> bool {
                 self.padding.iter().any(|(before, after)| before != after)
             }
@@ -149,19 +194,21 @@ impl<const N: usize> From<AvgPoolOptions<N>> for raw::PoolOptions {
     }
 }
 
+// A row ends with the input, the window and the output size of its examples.
+
 macro_rules! pool {
-    ($($max:ident $max_with_indices:ident $avg:ident $adaptive:ident($($Size:tt)*) $rank:literal $axes:tt
-        $spatial:literal $x:literal $two:literal;)*) => { $(
+    ($(
+        $max:ident $max_with_indices:ident $avg:ident $adaptive:ident($Size:ty) $rank:literal $axes:tt $spatial:literal,
+        $x:tt $window:literal $output:literal;
+    )*) => { $(
         #[doc = concat!("The greatest element of each window of `[batch, channels, ", $spatial, "]`; NaN if any is.")]
+        /// [`max_pool_output_size`] is the size of the result.
         ///
-        /// ```
-        /// use keyway::module::MaxPoolOptions;
-        /// use keyway::prelude::*;
-        #[doc = concat!("let x = Tensor::<Flex, ", $rank, ">::from_array(", $x, ", &Default::default());")]
-        #[doc = concat!("let y = module::", stringify!($max), "(x, MaxPoolOptions::new(", $two, ").with_ceil_mode(true));")]
-        /// assert_eq!(y.into_vec()?, [2.0, 3.0]);
-        /// # Ok::<(), keyway::Error>(())
-        /// ```
+        #[doc = example!(
+            $rank [x = $x],
+            concat!(stringify!($max), "(x, module::MaxPoolOptions::new(", $window, ").with_ceil_mode(true))")
+                => "[3.0, 5.0]"
+        )]
         ///
         /// # Panics
         /// If a window is larger than the padded input, or lies in the padding.
@@ -173,16 +220,13 @@ macro_rules! pool {
             Tensor::of(x.into_raw().max_pool(options))
         }
 
-        #[doc = concat!("[`", stringify!($max), "`], and where each element is in the flattened spatial axes.")]
+        #[doc = concat!("[`", stringify!($max), "`], and where each element is in the flattened spatial axes:")]
+        /// the first of several.
         ///
-        /// ```
-        /// use keyway::module::MaxPoolOptions;
-        /// use keyway::prelude::*;
-        #[doc = concat!("let x = Tensor::<Flex, ", $rank, ">::from_array(", $x, ", &Default::default());")]
-        #[doc = concat!("let (_, places) = module::", stringify!($max_with_indices), "(x, MaxPoolOptions::new(", $two, "));")]
-        /// assert_eq!(places.into_vec()?, [1]);
-        /// # Ok::<(), keyway::Error>(())
-        /// ```
+        #[doc = example!(
+            $rank [x = $x],
+            concat!(stringify!($max_with_indices), "(x, module::MaxPoolOptions::new(", $window, ")).1") => "[1]"
+        )]
         ///
         /// # Panics
         /// If a window is larger than the padded input, or lies in the padding.
@@ -194,17 +238,14 @@ macro_rules! pool {
             Tensor::of_pair(x.into_raw().max_pool_with_indices(options))
         }
 
-        #[doc = concat!("The mean of each window of `[batch, channels, ", $spatial, "]`; padding counts as zeros, or not at ",
-            "all.")]
+        #[doc = concat!("The mean of each window of `[batch, channels, ", $spatial, "]`. Padding counts as zeros, or not at")]
+        /// all, so that the mean of padding alone is NaN. [`avg_pool_output_size`] is the size of the result.
         ///
-        /// ```
-        /// use keyway::module::AvgPoolOptions;
-        /// use keyway::prelude::*;
-        #[doc = concat!("let x = Tensor::<Flex, ", $rank, ">::from_array(", $x, ", &Default::default());")]
-        #[doc = concat!("let y = module::", stringify!($avg), "(x, AvgPoolOptions::new(", $two, ").with_ceil_mode(true));")]
-        /// assert_eq!(y.into_vec()?, [1.5, 3.0]);
-        /// # Ok::<(), keyway::Error>(())
-        /// ```
+        #[doc = example!(
+            $rank [x = $x],
+            concat!(stringify!($avg), "(x, module::AvgPoolOptions::new(", $window, ").with_ceil_mode(true))")
+                => "[2.0, 5.0]"
+        )]
         ///
         /// # Panics
         /// If a window is larger than the padded input.
@@ -216,60 +257,57 @@ macro_rules! pool {
             Tensor::of(x.into_raw().avg_pool(options))
         }
 
-        #[doc = concat!("The means of windows of `[batch, channels, ", $spatial, "]`, of which an axis has as many as ",
-            "`output_size` says: window `i` of `m` over `n` elements goes from `⌊i n / m⌋` to `⌈(i + 1) n / m⌉`.")]
+        #[doc = concat!("The means of windows of `[batch, channels, ", $spatial, "]`, of which an axis has as many as")]
+        /// `output_size` says: window `i` of `m` over `n` elements goes from `⌊i n / m⌋` to `⌈(i + 1) n / m⌉`.
         ///
-        /// ```
-        /// use keyway::prelude::*;
-        #[doc = concat!("let x = Tensor::<Flex, ", $rank, ">::from_array(", $x, ", &Default::default());")]
-        #[doc = concat!("let y = module::", stringify!($adaptive), "(x, ", pool!(@ output $axes), ");")]
-        /// assert_eq!(y.into_vec()?, [1.5, 2.5]);
-        /// # Ok::<(), keyway::Error>(())
-        /// ```
+        #[doc = example!(
+            $rank [x = $x], concat!(stringify!($adaptive), "(x, ", $output, ")") => "[2.0, 3.5]"
+        )]
         ///
         /// # Panics
         /// If the input or the output is empty.
         #[track_caller]
-        pub fn $adaptive<B: Backend, E: FloatElement>(
-            x: Tensor<B, $rank, E>,
-            output_size: $($Size)*,
-        ) -> Tensor<B, $rank, E> {
-            let output_size: [usize; $axes] = pool!(@ sizes $axes output_size);
+        pub fn $adaptive<B: Backend, E: FloatElement>(x: Tensor<B, $rank, E>, output_size: $Size) -> Tensor<B, $rank, E> {
+            let output_size: [usize; $axes] = sizes!($axes output_size);
             Tensor::of(x.into_raw().adaptive_avg_pool(&output_size))
         }
     )* };
-    (@ output 1) => { "2" };
-    (@ output 2) => { "[1, 2]" };
-    (@ output 3) => { "[1, 1, 2]" };
-    (@ sizes 1 $size:ident) => { [$size] };
-    (@ sizes $axes:tt $size:ident) => { $size };
+}
+
+/// The size of one axis is a number.
+macro_rules! sizes {
+    (1 $size:ident) => {
+        [$size]
+    };
+    ($axes:tt $size:ident) => {
+        $size
+    };
 }
 
 pool! {
-    max_pool1d max_pool1d_with_indices avg_pool1d adaptive_avg_pool1d(usize) 3 1 "length"
-        "[[[1.0, 2.0, 3.0]]]" "[2]";
-    max_pool2d max_pool2d_with_indices avg_pool2d adaptive_avg_pool2d([usize; 2]) 4 2 "height, width"
-        "[[[[1.0, 2.0, 3.0]]]]" "[1, 2]";
-    max_pool3d max_pool3d_with_indices avg_pool3d adaptive_avg_pool3d([usize; 3]) 5 3 "depth, height, width"
-        "[[[[[1.0, 2.0, 3.0]]]]]" "[1, 1, 2]";
+    max_pool1d max_pool1d_with_indices avg_pool1d adaptive_avg_pool1d(usize) 3 1 "length",
+    [[[1.0, 3.0, 2.0, 5.0]]] "[3]" "2";
+
+    max_pool2d max_pool2d_with_indices avg_pool2d adaptive_avg_pool2d([usize; 2]) 4 2 "height, width",
+    [[[[1.0, 3.0, 2.0, 5.0]]]] "[1, 3]" "[1, 2]";
+
+    max_pool3d max_pool3d_with_indices avg_pool3d adaptive_avg_pool3d([usize; 3]) 5 3 "depth, height, width",
+    [[[[[1.0, 3.0, 2.0, 5.0]]]]] "[1, 1, 3]" "[1, 1, 2]";
 }
 
+// A row ends with the input, the gradient, the window, its stride, padding and dilation, and the indices of its examples.
+
 macro_rules! backward {
-    ($($max:ident $max_pool:ident $avg:ident $avg_pool:ident $rank:literal $axes:literal $zeros:literal;)*) => { $(
+    ($(
+        $max:ident $max_pool:ident $avg:ident $avg_pool:ident $rank:literal $axes:literal,
+        $x:tt $grad:tt $window:literal $indices:literal;
+    )*) => { $(
         #[doc = concat!("The gradient of [`", stringify!($avg_pool), "`] in its input `x`, for one of its result.")]
         ///
-        /// ```
-        /// use keyway::module::*;
-        /// use keyway::prelude::*;
-        /// let device = Default::default();
-        #[doc = concat!("let x = Tensor::<Flex, ", $rank, ">::ones([", $zeros, "; ", $rank, "], &device);")]
-        #[doc = concat!("let options = AvgPoolOptions::new([", $zeros, "; ", $axes, "]);")]
-        #[doc = concat!("let grad = ", stringify!($avg_pool), "(x.clone(), options);")]
-        #[doc = concat!("let two = [", $zeros, "; ", $axes, "];")]
-        #[doc = concat!("let grad = ", stringify!($avg), "(x, grad, two, two, [0; ", $axes, "], [1; ", $axes, "], true, false);")]
-        #[doc = concat!("assert_eq!(grad.mean().into_scalar()?, 0.5f32.powi(", $axes, "));")]
-        /// # Ok::<(), keyway::Error>(())
-        /// ```
+        #[doc = example!(
+            $rank [x = $x, grad = $grad],
+            concat!(stringify!($avg), "(x, grad, ", $window, ", true, false)") => "[0.5, 0.5, 1.0, 1.0]"
+        )]
         ///
         /// # Panics
         /// If the gradient has not the shape of the pool's result.
@@ -296,21 +334,15 @@ macro_rules! backward {
             Tensor::of(x.into_raw().avg_pool_backward(grad.into_raw(), options))
         }
 
-        #[doc = concat!("The gradient of [`", stringify!($max_pool), "`] in its input `x`, for one of its values and the indices ",
-            "that it gave.")]
+        #[doc = concat!("The gradient of [`", stringify!($max_pool), "`] in its input `x`, for one of its values and")]
+        /// the indices that it gave.
         ///
-        /// ```
-        /// use keyway::module::*;
-        /// use keyway::prelude::*;
-        /// let device = Default::default();
-        #[doc = concat!("let x = Tensor::<Flex, ", $rank, ">::ones([", $zeros, "; ", $rank, "], &device);")]
-        #[doc = concat!("let two = [", $zeros, "; ", $axes, "];")]
-        #[doc = concat!("let (grad, indices) = ", stringify!($max_pool), "(x.clone(), MaxPoolOptions::new(two));")]
-        #[doc = concat!("let (none, one) = ([0; ", $axes, "], [1; ", $axes, "]);")]
-        #[doc = concat!("let grad = ", stringify!($max), "(x, two, two, none, one, false, grad, indices);")]
-        /// assert_eq!(grad.sum().into_scalar()?, 4.0);
-        /// # Ok::<(), keyway::Error>(())
-        /// ```
+        #[doc = example!(
+            $rank [x = $x, grad = $grad],
+            concat!(
+                stringify!($max), "(x, ", $window, ", false, grad, Tensor::from_array(", $indices, ", &device))"
+            ) => "[0.0, 1.0, 0.0, 2.0]"
+        )]
         ///
         /// # Panics
         /// If the gradient or the indices have not the shape of the pool's result.
@@ -340,8 +372,11 @@ macro_rules! backward {
 }
 
 backward! {
-    max_pool2d_with_indices_backward max_pool2d_with_indices avg_pool2d_backward avg_pool2d 4 2 "2";
-    max_pool3d_with_indices_backward max_pool3d_with_indices avg_pool3d_backward avg_pool3d 5 3 "2";
+    max_pool2d_with_indices_backward max_pool2d_with_indices avg_pool2d_backward avg_pool2d 4 2,
+    [[[[1.0, 3.0, 2.0, 5.0]]]] [[[[1.0, 2.0]]]] "[1, 2], [1, 2], [0, 0], [1, 1]" "[[[[1, 3]]]]";
+
+    max_pool3d_with_indices_backward max_pool3d_with_indices avg_pool3d_backward avg_pool3d 5 3,
+    [[[[[1.0, 3.0, 2.0, 5.0]]]]] [[[[[1.0, 2.0]]]]] "[1, 1, 2], [1, 1, 2], [0; 3], [1; 3]" "[[[[[1, 3]]]]]";
 }
 
 /// The spatial size of what a max pool gives for an input of this size; `None` if there is none.
