@@ -210,11 +210,7 @@ impl<B: Backend> Raw<B> {
         if out.num_elements() == 0 {
             return self.reshape(out);
         }
-        let (size, dtype) = (Dims::from_slice(spatial(&self)), self.dtype());
-        if size.iter().zip(output_size).all(|(n, m)| n % m == 0) {
-            let kernel: Dims = size.iter().zip(output_size).map(|(n, m)| n / m).collect();
-            return self.pool(PoolOp::Avg(op::PoolOptions::new(kernel)));
-        }
+        let dtype = self.dtype();
         let wide = self.widen()?;
         let means = (0..axes).try_fold(wide, |x, i| x.means(i + 2, output_size[i]))?;
         means.cast(dtype)
@@ -225,6 +221,11 @@ impl<B: Backend> Raw<B> {
         let n = self.size("adaptive_avg_pool", axis)?;
         if n == m {
             return Ok(self);
+        }
+        if n % m == 0 {
+            let mut shape = self.shape().to_vec();
+            shape.splice(axis..=axis, [m, n / m]);
+            return self.reshape(shape)?.mean_dim(axis + 1)?.squeeze_dim(axis + 1);
         }
         let place = |i: usize, up: usize| ((i as u128 * n as u128 + up as u128) / m as u128) as usize;
         let bounds = |i| (place(i, 0), place(i + 1, m - 1));
