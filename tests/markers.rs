@@ -221,7 +221,9 @@ threads! {
     yes yes: module::ConvOptions<2>, module::ConvTransposeOptions<2>, module::DeformConvOptions<2>,
         module::MaxPoolOptions<2>, module::AvgPoolOptions<2>, module::UnfoldOptions, module::InterpolateOptions,
         module::AttentionModuleOptions, module::BatchNormTrainOutput<B, 2>, raw::PoolOptions, raw::ConvTransposeOptions,
-        grid::GridOptions, grid::GridSampleOptions, grid::IndexPos, loss::Mean, loss::Sum, loss::Unreduced;
+        module::CausalAlignment, module::InterpolateMode, module::CoordinateTransformMode,
+        module::NearestRoundingMode, module::CubicOptions, grid::GridOptions, grid::GridIndexing, grid::GridSparsity,
+        grid::GridSampleOptions, grid::GridSamplePaddingMode, grid::IndexPos, loss::Mean, loss::Sum, loss::Unreduced;
 }
 #[cfg(feature = "ndarray")]
 threads! {
