@@ -62,6 +62,11 @@ fn few(n: usize) -> usize {
     if n > isize::MAX as usize { n } else { n % 17 }
 }
 
+/// A factor of sizes, as [`few`].
+fn scale(x: f64) -> f64 {
+    if x > isize::MAX as f64 { x } else { x % 17.0 }
+}
+
 macro_rules! composites {
     (|$args:ident| { $($call:expr;)* }) => {
         vec![$(Composite {
@@ -186,7 +191,7 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         );
         a.x.interpolate(InterpolateOptions::new(InterpolateMode::Nearest).with_output_size(a.n.map(few)));
         a.x.unsqueeze(4)?.interpolate(
-            InterpolateOptions::new(InterpolateMode::NearestExact).with_scale_factor([a.number, 1.5]),
+            InterpolateOptions::new(InterpolateMode::NearestExact).with_scale_factor([scale(a.number), 1.5]),
         );
         a.x.unsqueeze(4)?
             .interpolate(InterpolateOptions::new(InterpolateMode::Bilinear).with_output_size(a.n.map(few)));
@@ -205,7 +210,7 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.unsqueeze(4)?.interpolate(
             InterpolateOptions::new(InterpolateMode::Lanczos3)
                 .with_coordinate_transform(CoordinateTransformMode::HalfPixelSymmetric)
-                .with_scale_factor([1.7, a.number]),
+                .with_scale_factor([1.7, scale(a.number)]),
         );
         a.x.grid_sample_2d(a.y, InterpolateMode::Bilinear);
         a.x.unsqueeze(4).and_then(|x| {
