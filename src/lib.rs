@@ -38,7 +38,7 @@ pub use half::{bf16, f16};
 pub use raw::{Distribution, Slice, SliceArgs};
 pub use shape::{Dims, Shape};
 pub use tensor::{AsDim, BitElement, ExpandArgs, Nested, Operand, ReshapeArgs, Tensor};
-pub use tensor::{activation, grid, linalg, loss, module};
+pub use tensor::{activation, grid, linalg, loss, module, signal};
 
 /// What model code needs.
 pub mod prelude {
@@ -49,7 +49,7 @@ pub mod prelude {
         Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Distribution,
         Element, Error, Flex, FlexDevice, FloatElement, IntElement, Mesh, MeshDevice, NoCheckpointing,
         NumericElement, ParamId, PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData,
-        activation, grid, linalg, loss, module, s,
+        activation, grid, linalg, loss, module, s, signal,
     };
     #[cfg(feature = "ndarray")]
     pub use crate::{NdArray, NdArrayDevice};

@@ -26,6 +26,7 @@ use keyway::module::{
 use keyway::op::{self, PoolOptions};
 use keyway::prelude::*;
 use keyway::raw::Raw;
+use keyway::signal::StftOptions;
 use keyway::{DType, DynDevice, DynTensor, FlexDevice, Pending, Scalar};
 
 /// A tensor, typed and not.
@@ -518,6 +519,25 @@ fn windows_and_grids() {
         Tensor::<Flex, 2, i32>::cartesian_grid::<3>([2, 3], &here),
         DynTensor::cartesian_grid([2, 3], DType::I32, &there),
     );
+}
+
+#[test]
+fn transforms() {
+    let (x, im) = (floats([2, 3]), unit([2, 3]));
+    functions! { signal [x im]
+        rfft(x, 1, None); rfft(x, 0, Some(5)); irfft(x, im, 1, None); cfft(x, im, 1, None); ifft(x, im, 1, Some(4));
+    }
+    let (x, window) = (floats([2, 9]), unit([4]));
+    let options = StftOptions::new(4);
+    functions! { signal [x window] stft(x, Some(window), options); stft(x, None, StftOptions::new(6)); }
+    let (y, window) = (floats([2, 5, 3, 2]), unit([4]));
+    functions! { signal [y window] istft(y, Some(window), Some(7), options); istft(y, None, None, options); }
+    let (flex, device) = (FlexDevice::default(), DynDevice::default());
+    same! { []
+        signal::hann_window::<Flex, f32>(5, true, &flex) => DynTensor::hann_window(5, true, DType::F32, &device);
+        signal::hamming_window::<Flex, f64>(5, false, &flex) => DynTensor::hamming_window(5, false, DType::F64, &device);
+        signal::blackman_window::<Flex, f32>(5, true, &flex) => DynTensor::blackman_window(5, true, DType::F32, &device);
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ use keyway::raw::{
     GridSampleOptions, GridSamplePaddingMode, InterpolateMode, InterpolateOptions, PoolOptions, Raw,
     UnfoldOptions,
 };
+use keyway::signal::StftOptions;
 use keyway::{DType, Dyn, DynDevice, Scalar};
 
 #[test]
@@ -67,12 +68,15 @@ const DIFFERENCES: &[(&str, &str, &[usize], &str)] = &[
     ("acosh 2", "gradient 0", &[2, 6, 11, 16, 18], ACOSH),
     ("powf_scalar 9", "output 0", &[2], ROOT),
     ("powf_scalar 9", "gradient 0", &[2, 4], ROOT),
+    ("rfft 8", "output 1", &[0], FOURIER),
 ];
 const SIGN: &str = "the sign of NaN is NaN, where PyTorch's is 0";
 const CLAMP: &str = "a NaN that `clamp` lets through has the gradient of what it lets through";
 const KINK: &str =
     "at ±3 and NaN the gradient is that of `clamp`; where there are two sides, that of either is right";
 const ACOSH: &str = "where there is no value there is no gradient";
+const FOURIER: &str =
+    "the sum over an infinite number times the imaginary part of 1, which PyTorch leaves out, is no number";
 const ROOT: &str = "x^0.5 is IEEE 754's power, where PyTorch takes the square root: they differ at -∞ and -0";
 
 /// A tensor that may be tracked.
@@ -294,6 +298,22 @@ functions! {
             let options = AttentionModuleOptions { scale, softcap, is_causal: a.get("causal"), causal_alignment };
             q.attention(k, v, mask, bias, options)
         };
+
+        rfft(x) => x.rfft(a.get("dim"), a.option("n"));
+        irfft(re, im) => re.irfft(im, a.get("dim"), a.option("n"));
+        cfft(re, im) => re.cfft(im, a.get("dim"), a.option("n"));
+        ifft(re, im) => re.ifft(im, a.get("dim"), a.option("n"));
+        stft[xs] => {
+            let [x, window] = some(xs);
+            needed(x).stft(window, a.stft_options())
+        };
+        istft[xs] => {
+            let [x, window] = some(xs);
+            needed(x).istft(window, a.option("length"), a.stft_options())
+        };
+        hann_window() => Raw::hann_window(a.get("size"), a.get("periodic"), a.dtype("dtype"), device);
+        hamming_window() => Raw::hamming_window(a.get("size"), a.get("periodic"), a.dtype("dtype"), device);
+        blackman_window() => Raw::blackman_window(a.get("size"), a.get("periodic"), a.dtype("dtype"), device);
     }
 }
 
@@ -449,6 +469,16 @@ impl Args {
             padding: padding.into_iter().map(|n| (n, n)).collect(),
             dilation: self.list("dilation").into(),
             groups: self.get("groups"),
+        }
+    }
+
+    fn stft_options(&self) -> StftOptions {
+        StftOptions {
+            n_fft: self.get("n_fft"),
+            hop_length: self.get("hop"),
+            win_length: self.option("win"),
+            center: self.get("center"),
+            onesided: self.get("onesided"),
         }
     }
 

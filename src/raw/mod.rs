@@ -16,6 +16,7 @@ mod conv;
 mod create;
 mod deform;
 mod elementwise;
+mod fourier;
 mod grid;
 mod index;
 mod interpolate;
@@ -26,6 +27,7 @@ mod movement;
 mod norm;
 mod pool;
 mod reduce;
+mod signal;
 mod slice;
 mod unfold;
 
@@ -41,13 +43,15 @@ pub use interpolate::{
 pub use linalg::Norm;
 pub use linear::{AttentionModuleOptions, CausalAlignment};
 pub use pool::PoolOptions;
+pub use signal::StftOptions;
 pub use slice::{Slice, SliceArgs};
 pub use unfold::UnfoldOptions;
 
 /// A tensor of backend `B` whose rank and element type are known at run time only.
 ///
 /// It has the methods of [`Tensor`](crate::Tensor), and the functions of [`activation`](crate::activation),
-/// [`grid`](crate::grid), [`linalg`](crate::linalg), [`loss`](crate::loss) and [`module`](mod@crate::module) as methods of their first argument, by
+/// [`grid`](crate::grid), [`linalg`](crate::linalg), [`loss`](crate::loss), [`module`](mod@crate::module) and
+/// [`signal`](crate::signal) as methods of their first argument, by
 /// the same names and with their arguments in the same order. What is a type there is a value here: an axis is a `usize`,
 /// several are a slice or an array, a shape is anything that converts into [`Shape`], an element type is a [`DType`]. An operand is a
 /// tensor or a number, so there are no names that end in `_scalar` or `_elem`. A loss stays unreduced ([`Raw::mean`] and

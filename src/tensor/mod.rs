@@ -48,6 +48,7 @@ mod operand;
 mod ops;
 mod read;
 mod reduce;
+pub mod signal;
 
 pub use dim::{AsDim, ExpandArgs, ReshapeArgs};
 pub use nested::Nested;

@@ -5,7 +5,7 @@ use keyway::op::{ConvOptions, PadMode, PoolOptions, ReduceOp};
 use keyway::raw::{
     AttentionModuleOptions, CausalAlignment, ConvTransposeOptions, CoordinateTransformMode, CubicOptions,
     DeformConvOptions, GridIndexing, GridSampleOptions, GridSamplePaddingMode, GridSparsity, IndexPos,
-    InterpolateMode, InterpolateOptions, Norm, Raw, Slice, UnfoldOptions,
+    InterpolateMode, InterpolateOptions, Norm, Raw, Slice, StftOptions, UnfoldOptions,
 };
 use keyway::{Backend, Dims, Error, Readable};
 
@@ -283,6 +283,39 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.kl_div(a.y);
         a.x.cross_entropy(a.index);
         a.x.nll(a.index);
+        a.x.rfft(a.axes[0], None);
+        a.x.rfft(a.axes[0], Some(few(a.n[0])));
+        a.x.irfft(a.y, a.axes[0], None);
+        a.x.irfft(a.y, a.axes[0], Some(few(a.n[0])));
+        a.x.cfft(a.y, a.axes[0], Some(few(a.n[0])));
+        a.x.ifft(a.row, a.axes[0], None);
+        a.x.stft(
+            Some(a.row),
+            StftOptions {
+                hop_length: a.n[0],
+                ..StftOptions::new(few(a.n[1]))
+            },
+        );
+        a.x.stft(
+            None,
+            StftOptions {
+                win_length: Some(a.n[0]),
+                center: false,
+                ..StftOptions::new(few(a.n[1]))
+            },
+        );
+        a.x.istft(Some(a.row), Some(few(a.n[0])), StftOptions::new(few(a.n[1])));
+        a.x.istft(
+            None,
+            None,
+            StftOptions {
+                hop_length: a.n[0],
+                onesided: false,
+                ..StftOptions::new(a.n[1])
+            },
+        );
+        Raw::hann_window(few(a.n[0]), true, a.x.dtype(), &a.x.device());
+        Raw::blackman_window(few(a.n[0]), false, a.x.dtype(), &a.x.device());
         a.x.flatten(a.axes[0], a.axes[1]);
         a.x.swap_dims(a.axes[0], a.axes[1]);
         a.x.transpose();

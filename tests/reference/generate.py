@@ -1061,4 +1061,67 @@ case("binary_cross_entropy_with_logits", [0.0, 1e3, -1e3, 1e3, nan], [0.5, 1.0, 
 case("kl_div", [-1.0, -2.0], [0.0, 1.0], reduction="none", grad=False)
 case("cross_entropy", [[1e4, 0.0, -1e4], [-inf, 0.0, 1.0], [nan, 0.0, 1.0]], ints([2, 1, 1]), reduction="none")
 
+# ---- Signals ----
+
+
+def real_parts(z):
+    return z.real, z.imag
+
+
+def stft(x, *window, n_fft, hop, center, onesided, win=None):
+    window = window[0] if window else torch.ones(win or n_fft, dtype=x.dtype)
+    y = torch.stft(
+        x, n_fft, hop, win, window, center=center, onesided=onesided, pad_mode="reflect", return_complex=True
+    )  # fmt: skip
+    return torch.view_as_real(y.transpose(1, 2).contiguous())
+
+
+def istft(y, *window, n_fft, hop, center, onesided, win=None, length=None):
+    window = window[0] if window else torch.ones(win or n_fft, dtype=y.dtype)
+    y = torch.view_as_complex(y.contiguous()).transpose(1, 2)
+    return torch.istft(y, n_fft, hop, win, window, center=center, onesided=onesided, length=length)
+
+
+FUNCTIONS |= {
+    "rfft": lambda x, dim, n=None: real_parts(torch.fft.rfft(x, n, dim)),
+    "irfft": lambda re, im, dim, n=None: torch.fft.irfft(torch.complex(re, im), n, dim),
+    "cfft": lambda re, im, dim, n=None: real_parts(torch.fft.fft(torch.complex(re, im), n, dim)),
+    "ifft": lambda re, im, dim, n=None: real_parts(torch.fft.ifft(torch.complex(re, im), n, dim)),
+    "stft": stft,
+    "istft": istft,
+    "hann_window": lambda size, periodic, dtype: torch.hann_window(size, periodic, dtype=DTYPES[dtype]),
+    "hamming_window": lambda size, periodic, dtype: torch.hamming_window(
+        size, periodic, 25 / 46, 21 / 46, dtype=DTYPES[dtype]
+    ),
+    "blackman_window": lambda size, periodic, dtype: torch.blackman_window(size, periodic, dtype=DTYPES[dtype]),
+}
+for name in ["rfft", "irfft", "cfft", "ifft"]:
+    draws = lambda *shape, name=name: [normal(*shape)] * (1 if name == "rfft" else 2)
+    case(name, *draws(2, 6), dim=1)
+    case(name, *draws(5, 2), dim=0)
+    case(name, *draws(2, 3, 2), dim=1, n=7)
+    case(name, *draws(2, 9), dim=1, n=4)
+    case(name, *draws(70), dim=0, n=67)
+    case(name, *draws(66), dim=0, n=72)
+case("rfft", [1.0], dim=0)
+case("rfft", [1.0, inf, 2.0], dim=0)
+case("irfft", [1.0, 2.0], [3.0, 4.0], dim=0)
+case("irfft", [1.0, 2.0, 3.0], [3.0, 4.0, 5.0], dim=0, n=5)
+for center, onesided in itertools.product([True, False], repeat=2):
+    sides = {"center": center, "onesided": onesided}
+    case("stft", normal(2, 11), normal(6), n_fft=6, hop=2, **sides)
+    case("stft", normal(1, 12), normal(4), n_fft=5, hop=3, win=4, **sides)
+    case("stft", normal(1, 12), n_fft=4, hop=4, **sides)
+    kept = 4 if onesided else 6
+    case("istft", normal(2, 3, kept, 2), uniform(0.2, 1, 6), n_fft=6, hop=2, **sides)
+    case("istft", normal(1, 3, kept, 2), n_fft=6, hop=3, **sides)
+case("stft", normal(1, 15), normal(4), n_fft=4, hop=6, center=True, onesided=True)
+case("istft", normal(1, 4, 4, 2), uniform(0.2, 1, 4), n_fft=6, hop=2, win=4, center=True, onesided=True)
+for length in [3, 8]:
+    case("istft", normal(1, 4, 3, 2), uniform(0.2, 1, 4), n_fft=4, hop=2, center=True, onesided=True, length=length)
+for name in ["hann_window", "hamming_window", "blackman_window"]:
+    for size, periodic in itertools.product([0, 1, 2, 7, 8], [True, False]):
+        case(name, size=size, periodic=periodic, dtype="f64")
+    case(name, size=9, periodic=True, dtype="f32")
+
 pathlib.Path(__file__).with_name("cases.txt").write_text("\n".join([f"# torch {torch.__version__}", *lines]) + "\n")
