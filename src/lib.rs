@@ -41,7 +41,7 @@ pub use tensor::{
     AsDim, BitElement, ExpandArgs, MovedimArgs, Nested, Operand, PrintOptions, ReshapeArgs, Tensor,
     Transaction, set_print_options,
 };
-pub use tensor::{activation, linalg, loss, module, signal};
+pub use tensor::{activation, grid, linalg, loss, module, signal};
 
 /// What model code needs.
 pub mod prelude {
@@ -52,7 +52,7 @@ pub mod prelude {
         Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Distribution,
         Element, Error, Flex, FlexDevice, FloatElement, IntElement, Mesh, MeshDevice, NoCheckpointing,
         NumericElement, ParamId, PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData,
-        activation, linalg, loss, module, s, signal,
+        activation, grid, linalg, loss, module, s, signal,
     };
     #[cfg(feature = "ndarray")]
     pub use crate::{NdArray, NdArrayDevice};

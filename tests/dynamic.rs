@@ -11,7 +11,7 @@ use std::time::Duration;
 use example::example;
 use few::Few;
 use keyway::dynamic::{Available, CollectiveVisitor, ConversionError};
-use keyway::nn::{BatchNorm2d, BatchNorm2dConfig, Linear, LinearConfig};
+use keyway::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig};
 use keyway::optim::SgdConfig;
 use keyway::prelude::*;
 use keyway::{DType, Dyn, DynDevice, DynTensor, Flex, GroupOptions, dispatch, dispatch_collective};
@@ -591,7 +591,7 @@ mod training {
     #[test]
     fn a_model_moves_to_another_backend() {
         let (from, to) = (flex(), other());
-        let model: BatchNorm2d<Autodiff<Dyn>> = BatchNorm2dConfig::new(1).init(&from);
+        let model: BatchNorm<Autodiff<Dyn>> = BatchNormConfig::new(1).init(&from);
         let x = |device: &DynDevice| Tensor::<Autodiff<Dyn>, 4>::from_array([[[[1.0, 3.0]]]], device);
         model.forward(x(&from));
         let weight = model.weight.val();

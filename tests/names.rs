@@ -13,18 +13,22 @@
 //! - the operators have no place for a `Result`: `add`, `bool_not` … are what they call;
 //! - `to_backend` changes the type: `to_device` takes a `DynTensor` to any backend;
 //! - `conv1d`, `max_pool2d` … have the number of spatial axes in the name: a run-time tensor has it, and `conv`,
-//!   `conv_transpose`, `max_pool`, `max_pool_with_indices` and `avg_pool` ask it;
+//!   `conv_transpose`, `max_pool`, `avg_pool`, their relatives and `adaptive_avg_pool` ask it, and take the same options;
+//! - `conv_output_size`, `max_pool_output_size` … are of sizes, not of tensors;
 //! - `loss::{Mean, Sum, Unreduced}` decide the rank of the result: `mean` and `sum` follow the loss.
 
+use keyway::grid::{GridIndexing, GridSampleOptions, GridSparsity, IndexPos};
 use keyway::linalg::Norm;
 use keyway::loss::{Mean, Sum, Unreduced};
-use keyway::module::{AttentionOptions, ConvOptions};
+use keyway::module::{
+    AttentionModuleOptions, AvgPoolOptions, ConvOptions, ConvTransposeOptions, DeformConvOptions,
+    InterpolateMode, InterpolateOptions, MaxPoolOptions, UnfoldOptions,
+};
 use keyway::op::{self, PoolOptions};
 use keyway::prelude::*;
 use keyway::raw::Raw;
 use keyway::signal::StftOptions;
 use keyway::{DType, DynDevice, DynTensor, FlexDevice, Pending, Scalar};
-use smallvec::smallvec;
 
 /// A tensor, typed and not.
 struct Both<const D: usize, E: Element = f32> {
@@ -475,72 +479,125 @@ fn layers() {
         floats([2, 3, 2]),
         unit([1, 3, 3]),
     );
-    let options = AttentionOptions {
+    let options = AttentionModuleOptions {
         scale: Some(0.5),
+        softcap: Some(2.0),
         is_causal: true,
+        ..Default::default()
     };
     functions! { module [q k v bias] attention(q, k, v, None, Some(bias), options); }
-
-    let (x, w, b) = (floats([2, 2, 5]), floats([3, 2, 2]), floats([3]));
-    let run_time = |padding| op::ConvOptions {
-        stride: smallvec![2],
-        padding: smallvec![padding],
-        dilation: smallvec![1],
-        groups: 1,
-    };
-    let options = ConvOptions::new([2], [1], [1], 1);
-    same! { [x w b]
-        module::conv1d(x, w, Some(b), options) => x.conv(w, Some(b), run_time((1, 1)));
-        module::max_pool1d(x, [2], [1], [0], [2]) => x.max_pool(pool([2], [1], [0], [2]));
-        module::max_pool1d_with_indices(x, [2], [2], [1], [1]) => x.max_pool_with_indices(pool([2], [2], [1], [1]));
-        module::avg_pool1d(x, [2], [2], [1], true) => x.avg_pool(pool([2], [2], [1], [1]));
-    }
-    let (w, b) = (floats([2, 3, 2]), floats([3]));
-    same! { [x w b]
-        module::conv_transpose1d(x, w, Some(b), options, [1]) => x.conv_transpose(w, Some(b), run_time((1, 1)), &[1]);
-    }
-    let (x, w) = (floats([1, 2, 4, 4]), floats([2, 1, 2, 2]));
-    let grouped = op::ConvOptions {
-        stride: smallvec![1, 1],
-        padding: smallvec![(0, 0), (1, 1)],
-        dilation: smallvec![2, 1],
-        groups: 2,
-    };
-    let options = ConvOptions::new([1, 1], [0, 1], [2, 1], 2);
-    same! { [x w]
-        module::conv2d(x, w, None, options) => x.conv(w, None, grouped.clone());
-        module::conv_transpose2d(x, w, None, options, [0, 0]) => x.conv_transpose(w, None, grouped, &[0, 0]);
-        module::max_pool2d(x, [2, 2], [1, 2], [0, 1], [1, 1]) => x.max_pool(pool([2, 2], [1, 2], [0, 1], [1, 1]));
-        module::max_pool2d_with_indices(x, [2, 2], [1, 2], [0, 1], [1, 1])
-            => x.max_pool_with_indices(pool([2, 2], [1, 2], [0, 1], [1, 1]));
-        module::avg_pool2d(x, [2, 2], [1, 2], [0, 1], true) => x.avg_pool(pool([2, 2], [1, 2], [0, 1], [1, 1]));
-    }
-    let (x, w) = (floats([1, 2, 3, 3, 3]), floats([2, 2, 2, 2, 2]));
-    let plain = op::ConvOptions {
-        stride: smallvec![1; 3],
-        padding: smallvec![(0, 0); 3],
-        dilation: smallvec![1; 3],
-        groups: 1,
-    };
-    same! { [x w]
-        module::conv3d(x, w, None, Default::default()) => x.conv(w, None, plain.clone());
-        module::conv_transpose3d(x, w, None, Default::default(), [0; 3]) => x.conv_transpose(w, None, plain, &[0; 3]);
+    let (x, c, d, m, s) = (floats([2, 3, 2]), unit([3]), floats([3]), floats([3]), unit([3]));
+    functions! { module [x c d m s] batch_norm(x, c, d, m, s, 1e-5); }
+    same! { [x c d]
+        { let y = module::batch_norm_train(x, c, d, 1e-5); vec![y.output.into_raw(), y.mean.into_raw(), y.variance.into_raw()] }
+            => x.batch_norm_train(c, d, 1e-5).map(|(y, mean, variance)| vec![y, mean, variance]);
     }
 }
 
-fn pool<const N: usize>(
-    kernel: [usize; N],
-    stride: [usize; N],
-    padding: [usize; N],
-    dilation: [usize; N],
-) -> PoolOptions {
-    PoolOptions {
-        kernel: kernel[..].into(),
-        stride: stride[..].into(),
-        padding: padding.iter().map(|&n| (n, n)).collect(),
-        dilation: dilation[..].into(),
-        count_include_pad: true,
+#[test]
+fn convolutions() {
+    let (x, w, b) = (floats([2, 2, 5]), floats([3, 2, 2]), floats([3]));
+    let options = ConvOptions::new([2], [1], [1], 1);
+    let run_time: op::ConvOptions = options.into();
+    same! { [x w b]
+        module::conv1d(x, w, Some(b), options) => x.conv(w, Some(b), options);
+        module::conv1d(x, w, Some(b), options) => x.conv(w, Some(b), run_time.clone());
     }
+    let (w, b) = (floats([2, 3, 2]), floats([3]));
+    let transposed = ConvTransposeOptions::new([2], [1], [1], [1], 1);
+    same! { [x w b]
+        module::conv_transpose1d(x, w, Some(b), transposed) => x.conv_transpose(w, Some(b), transposed);
+    }
+    let (x, w, grad) = (floats([1, 2, 4, 4]), floats([2, 1, 2, 2]), floats([1, 2, 2, 5]));
+    let options = ConvOptions::new([1, 1], [0, 1], [2, 1], 2);
+    let transposed = ConvTransposeOptions::new([1, 1], [0, 1], [0, 0], [2, 1], 2);
+    same! { [x w grad]
+        module::conv2d(x, w, None, options) => x.conv(w, None, options);
+        module::conv2d_weight_backward(x, w, grad, options) => x.conv_weight_backward(w, grad, options);
+        module::conv_transpose2d(x, w, None, transposed) => x.conv_transpose(w, None, transposed);
+    }
+    let (offset, mask, b) = (floats([1, 16, 3, 3]), unit([1, 8, 3, 3]), floats([2]));
+    let deform = DeformConvOptions::new([1, 1], [0, 0], [1, 1], 2, 2);
+    functions! { module [x offset w mask b] deform_conv2d(x, offset, w, Some(mask), Some(b), deform); }
+    let (x, w) = (floats([1, 2, 3, 3, 3]), floats([2, 2, 2, 2, 2]));
+    same! { [x w]
+        module::conv3d(x, w, None, Default::default()) => x.conv(w, None, op::ConvOptions::new(3));
+        module::conv_transpose3d(x, w, None, Default::default()) => x.conv_transpose(w, None, op::ConvOptions::new(3));
+    }
+}
+
+#[test]
+fn pools() {
+    let x = floats([2, 2, 5]);
+    let (max, avg) = (
+        MaxPoolOptions::new([2]).with_dilation([2]).with_ceil_mode(true),
+        AvgPoolOptions::new([2]).with_padding([1]).with_ceil_mode(true),
+    );
+    same! { [x]
+        module::max_pool1d(x, max) => x.max_pool(max);
+        module::max_pool1d_with_indices(x, max) => x.max_pool_with_indices(max);
+        module::avg_pool1d(x, avg) => x.avg_pool(avg);
+        module::adaptive_avg_pool1d(x, 3) => x.adaptive_avg_pool(&[3]);
+        module::max_pool1d(x, MaxPoolOptions::new([2])) => x.max_pool(PoolOptions::new(vec![2]));
+    }
+    let (x, grad) = (floats([1, 2, 4, 4]), floats([1, 2, 3, 2]));
+    let places = ints(&[0, 3, 5, 5, 9, 12, 0, 1, 2, 3, 4, 15], [1, 2, 3, 2]);
+    let max = MaxPoolOptions::new([2, 3])
+        .with_stride([1, 2])
+        .with_padding([0, 1]);
+    let avg = AvgPoolOptions::new([2, 3])
+        .with_stride([1, 2])
+        .with_padding([0, 1]);
+    same! { [x grad places]
+        module::max_pool2d(x, max) => x.max_pool(max);
+        module::max_pool2d_with_indices(x, max) => x.max_pool_with_indices(max);
+        module::avg_pool2d(x, avg) => x.avg_pool(avg);
+        module::adaptive_avg_pool2d(x, [3, 1]) => x.adaptive_avg_pool(&[3, 1]);
+        module::avg_pool2d_backward(x, grad, [2, 3], [1, 2], [0, 1], [1, 1], true, false) => x.avg_pool_backward(grad, avg);
+        module::max_pool2d_with_indices_backward(x, [2, 3], [1, 2], [0, 1], [1, 1], false, grad, places)
+            => x.max_pool_with_indices_backward(max, grad, places);
+    }
+    let (x, grad) = (floats([1, 1, 2, 4, 4]), floats([1, 1, 1, 2, 2]));
+    let places = ints(&[0, 3, 31, 31], [1, 1, 1, 2, 2]);
+    let (max, avg) = (MaxPoolOptions::new([2; 3]), AvgPoolOptions::new([2; 3]));
+    let (two, none, one) = ([2; 3], [0; 3], [1; 3]);
+    same! { [x grad places]
+        module::max_pool3d(x, max) => x.max_pool(max);
+        module::max_pool3d_with_indices(x, max) => x.max_pool_with_indices(max);
+        module::avg_pool3d(x, avg) => x.avg_pool(avg);
+        module::adaptive_avg_pool3d(x, [1, 3, 2]) => x.adaptive_avg_pool(&[1, 3, 2]);
+        module::avg_pool3d_backward(x, grad, two, two, none, one, true, false) => x.avg_pool_backward(grad, avg);
+        module::max_pool3d_with_indices_backward(x, two, two, none, one, false, grad, places)
+            => x.max_pool_with_indices_backward(max, grad, places);
+    }
+}
+
+#[test]
+fn windows_and_grids() {
+    let (x, columns, places) = (floats([1, 2, 4, 4]), floats([1, 8, 9]), unit([1, 2, 3, 2]));
+    let blocks = UnfoldOptions::default();
+    let twice = InterpolateOptions::new(InterpolateMode::Bicubic).with_scale_factor([2.0, 1.5]);
+    functions! { module [x columns]
+        unfold4d(x, [2, 2], blocks); fold4d(columns, [4, 4], [2, 2], blocks); interpolate(x, twice);
+    }
+    same! { [x places]
+        x.unfold(2, 3, 1), rank 5;
+        x.grid_sample_2d(places, InterpolateMode::Nearest);
+        x.grid_sample_2d(places, GridSampleOptions::default());
+    }
+    let (a, b, maps) = (floats([2]), unit([2]), floats([2, 2, 3]));
+    same! { [a b]
+        Vec::from(grid::meshgrid(&[a, b], GridSparsity::Sparse)) => Raw::meshgrid(&[a, b], GridSparsity::Sparse);
+        Vec::from(grid::meshgrid(&[a, b], GridIndexing::Cartesian)) => Raw::meshgrid(&[a, b], GridIndexing::Cartesian);
+        grid::meshgrid_stack::<_, 2, 3, _>(&[a, b], IndexPos::Last) => Raw::meshgrid_stack(&[a, b], IndexPos::Last);
+    }
+    functions! { grid [maps] affine_grid_2d(maps, [2, 5, 2, 3]); }
+    let (here, there) = (FlexDevice::default(), DynDevice::default());
+    compare(
+        "cartesian_grid",
+        Tensor::<Flex, 2, i32>::cartesian_grid::<3>([2, 3], &here),
+        DynTensor::cartesian_grid([2, 3], DType::I32, &there),
+    );
 }
 
 #[test]

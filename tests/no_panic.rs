@@ -1,7 +1,11 @@
 //! A run-time tensor never panics: every method, with arguments of every kind on tensors of every kind.
 
+use keyway::module::{
+    AvgPoolOptions, CoordinateTransformMode, InterpolateMode, InterpolateOptions, MaxPoolOptions,
+};
 use keyway::op::{ConvOptions, PoolOptions};
 use keyway::prelude::*;
+use keyway::raw::{ConvTransposeOptions, DeformConvOptions, UnfoldOptions};
 use keyway::{DType, DynDevice, DynTensor};
 
 #[test]
@@ -189,6 +193,10 @@ fn two_tensors(x: &DynTensor, y: &DynTensor) {
             dilation: [n, 1][..].into(),
             groups: n,
         };
+        let transposed = |n| ConvTransposeOptions {
+            conv: options.clone(),
+            padding_out: [n, 0][..].into(),
+        };
         let pool = |axes: usize| PoolOptions {
             kernel: [n, 2][..axes].into(),
             stride: [1, n][..axes].into(),
@@ -198,8 +206,26 @@ fn two_tensors(x: &DynTensor, y: &DynTensor) {
         };
         call! { x:
             x.conv(y(), None, options.clone()); x.conv(y(), Some(y()), ConvOptions::new(1)); x.conv(y(), None, ConvOptions::new(2));
-            x.conv_transpose(y(), None, options.clone(), &[n, 0]); x.conv_transpose(y(), Some(y()), ConvOptions::new(1), &[0]);
+            x.conv_transpose(y(), None, transposed(n)); x.conv_transpose(y(), Some(y()), ConvOptions::new(1));
+            x.conv_weight_backward(y(), z(), options.clone()); x.conv_weight_backward(y(), y(), ConvOptions::new(2));
+            x.deform_conv2d(y(), y(), Some(y()), Some(y()), DeformConvOptions::new([1, n], [n, 0], [n, 1], 1, n));
             x.max_pool(pool(1)); x.max_pool_with_indices(pool(2)); x.avg_pool(pool(1)); x.avg_pool(pool(2));
+            x.max_pool(MaxPoolOptions::new([n]).with_ceil_mode(true)); x.avg_pool(AvgPoolOptions::new([1, n]).with_ceil_mode(true));
+            x.max_pool(MaxPoolOptions::new([2, 2]).with_stride([n, 1]).with_padding([n, 1]).with_ceil_mode(true));
+            x.avg_pool(AvgPoolOptions::new([n, 2]).with_stride([2, n]).with_padding([1, n]).with_ceil_mode(true));
+            x.avg_pool_backward(y(), pool(1)); x.avg_pool_backward(y(), AvgPoolOptions::new([2, n]).with_ceil_mode(true));
+            x.max_pool_with_indices_backward(pool(2), y(), y()); x.max_pool_with_indices_backward(pool(1), z(), y());
+            x.adaptive_avg_pool(&[]); x.adaptive_avg_pool(&[n]); x.adaptive_avg_pool(&[n, 3]); x.adaptive_avg_pool(&[2, n, n]);
+            x.unfold(n, 1, 1); x.unfold(0, n, 1); x.unfold(0, 1, n); x.unfold(0, n, n); x.unfold(0, 0, 1);
+            x.unfold4d([n, 1], UnfoldOptions::default()); x.unfold4d([1, 1], UnfoldOptions::new([1, n], [n, 0], [n, 1]));
+            x.fold4d([n, n], [1, 1], UnfoldOptions::default()); x.fold4d([2, n], [n, 1], UnfoldOptions::new([n, 1], [n, n], [n, 1]));
+            x.interpolate(InterpolateOptions::new(InterpolateMode::Bilinear).with_output_size([n, 2]));
+            x.interpolate(InterpolateOptions::new(InterpolateMode::Lanczos3).with_scale_factor([n as f64, f64::NAN]));
+            x.interpolate(InterpolateOptions::new(InterpolateMode::Bicubic).with_output_size([2, 3]).with_coordinate_transform(CoordinateTransformMode::TfCropAndResize { roi: [[f64::NAN, 0.0]; 2], extrapolation_value: 0.5 }));
+            x.interpolate(InterpolateOptions::new(InterpolateMode::Nearest)); x.affine_grid_2d([n, 1, n, n]); x.affine_grid_2d([2, 1, 2, n]);
+            x.grid_sample_2d(y(), InterpolateMode::Bilinear); x.grid_sample_2d(y(), InterpolateMode::Lanczos3);
+            x.batch_norm(y(), y(), y(), y(), n as f64 - 1.0); x.batch_norm_train(y(), y(), 1e-5).map(|(y, mean, variance)| vec![y, mean, variance]);
+            DynTensor::meshgrid(&[x.clone(), y()], keyway::raw::GridSparsity::Sparse); DynTensor::meshgrid_stack(&[x, y()], keyway::raw::IndexPos::Last);
         }
     }
 }

@@ -6,11 +6,14 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::str::FromStr;
 
-use keyway::module::AttentionOptions;
-use keyway::nn::{BatchNorm2d, Buffer, Param};
-use keyway::op::{ConvOptions, PadMode, PoolOptions, ScatterMode};
+use keyway::nn::{BatchNorm, Buffer, Param};
+use keyway::op::{self, ConvOptions, PadMode, ScatterMode};
 use keyway::prelude::*;
-use keyway::raw::Raw;
+use keyway::raw::{
+    AttentionModuleOptions, CausalAlignment, ConvTransposeOptions, DeformConvOptions, GridIndexing,
+    GridSampleOptions, GridSamplePaddingMode, InterpolateMode, InterpolateOptions, PoolOptions, Raw,
+    UnfoldOptions,
+};
 use keyway::signal::StftOptions;
 use keyway::{DType, Dyn, DynDevice, Scalar};
 
@@ -257,11 +260,42 @@ functions! {
         };
         conv_transpose[xs] => {
             let [x, weight, bias] = some(xs);
-            needed(x).conv_transpose(needed(weight), bias, a.conv_options(), &a.list("padding_out"))
+            let options = ConvTransposeOptions { conv: a.conv_options(), padding_out: a.list("padding_out").into() };
+            needed(x).conv_transpose(needed(weight), bias, options)
+        };
+        conv_weight_backward(x, weight, grad) => x.conv_weight_backward(weight, grad, a.conv_options());
+        deform_conv2d[xs] => {
+            let mut xs = xs.into_iter();
+            let mut next = |given: bool| given.then(|| xs.next()).flatten();
+            let [x, offset, weight] = [true; 3].map(|given| needed(next(given)));
+            let (mask, bias) = (next(a.get("mask")), next(a.get("bias")));
+            let [stride, padding, dilation] = ["stride", "padding", "dilation"].map(|key| a.pair(key));
+            let (groups, offsets) = (a.get("groups"), a.get("offset_groups"));
+            x.deform_conv2d(offset, weight, mask, bias, DeformConvOptions::new(stride, padding, dilation, groups, offsets))
         };
         max_pool(x) => x.max_pool(a.pool_options());
         max_pool_with_indices(x) => x.max_pool_with_indices(a.pool_options());
+        max_pool_with_indices_backward(x, grad, indices) => {
+            x.max_pool_with_indices_backward(a.pool_options(), grad, indices)
+        };
         avg_pool(x) => x.avg_pool(a.pool_options());
+        avg_pool_backward(x, grad) => x.avg_pool_backward(grad, a.pool_options());
+        adaptive_avg_pool(x) => x.adaptive_avg_pool(&a.list("size"));
+
+        unfold(x) => x.unfold(a.get("dim"), a.get("size"), a.get("step"));
+        unfold4d(x) => x.unfold4d(a.pair("kernel"), a.unfold_options());
+        fold4d(x) => x.fold4d(a.pair("size"), a.pair("kernel"), a.unfold_options());
+        interpolate(x) => x.interpolate(a.interpolate_options());
+        grid_sample_2d(x, grid) => x.grid_sample_2d(grid, a.grid_sample_options());
+        affine_grid_2d(maps) => {
+            let dims: [usize; 4] = a.list("dims").try_into().expect("4 sizes");
+            maps.affine_grid_2d(dims)
+        };
+        meshgrid[xs] => {
+            let indexing = if a.text("indexing") == "xy" { GridIndexing::Cartesian } else { GridIndexing::Matrix };
+            X::<B>::meshgrid(&xs, indexing)
+        };
+        cartesian_grid() => X::<B>::cartesian_grid(a.list("shape"), a.dtype("dtype"), device);
 
         leaky_relu(x) => x.leaky_relu(a.get("slope"));
         elu(x) => x.elu(a.get("alpha"));
@@ -283,9 +317,17 @@ functions! {
             let [x, weight, bias] = some(xs);
             needed(x).layer_norm(weight, bias, a.get("eps"))
         };
-        batch_norm(x, mean, var, weight, bias) => {
+        batch_norm(x, weight, bias, mean, var) => x.batch_norm(weight, bias, mean, var, a.get("eps"));
+        batch_norm_train(x, weight, bias) => {
+            x.batch_norm_train(weight, bias, a.get("eps")).map(|(y, mean, var)| vec![y, mean, var])
+        };
+        batch_norm_layer(x, mean, var, weight, bias) => {
             let double = x.dtype() == DType::F64;
-            let run = if double { batch_norm::<B, f64> } else { batch_norm::<B, f32> };
+            let run = match (double, x.rank()) {
+                (true, 2) => batch_norm_layer::<B, 2, f64>,
+                (true, _) => batch_norm_layer::<B, 4, f64>,
+                (false, _) => batch_norm_layer::<B, 4, f32>,
+            };
             run(a, x, [mean, var], [weight, bias])
         };
         attention[xs] => {
@@ -293,7 +335,12 @@ functions! {
             let mut next = |given: bool| given.then(|| xs.next()).flatten();
             let [q, k, v] = [true; 3].map(|given| needed(next(given)));
             let (mask, bias) = (next(a.get("mask")), next(a.get("bias")));
-            let options = AttentionOptions { scale: a.option("scale"), is_causal: a.get("causal") };
+            let causal_alignment = match a.find("top_left") {
+                Some(_) => CausalAlignment::TopLeft,
+                None => CausalAlignment::BottomRight,
+            };
+            let (scale, softcap) = (a.option("scale"), a.option("softcap"));
+            let options = AttentionModuleOptions { scale, softcap, is_causal: a.get("causal"), causal_alignment };
             q.attention(k, v, mask, bias, options)
         };
 
@@ -315,14 +362,14 @@ functions! {
     }
 }
 
-/// The layer has no namesake among functions: while training it also gives the running statistics after the call.
-fn batch_norm<B: PlainBackend + Readable, E: FloatElement>(
+/// While training the layer also gives the running statistics after the call.
+fn batch_norm_layer<B: PlainBackend + Readable, const D: usize, E: FloatElement>(
     a: &Args,
     x: X<B>,
     [mean, var]: [X<B>; 2],
     [weight, bias]: [X<B>; 2],
 ) -> Result<Vec<X<B>>, Error> {
-    let layer: BatchNorm2d<Autodiff<B>, E> = BatchNorm2d {
+    let layer: BatchNorm<Autodiff<B>, E> = BatchNorm {
         weight: Param::new(Tensor::try_from_raw(weight)?),
         bias: Param::new(Tensor::try_from_raw(bias)?),
         running_mean: Buffer::new(Tensor::try_from_raw(mean)?),
@@ -330,7 +377,7 @@ fn batch_norm<B: PlainBackend + Readable, E: FloatElement>(
         epsilon: a.get("eps"),
         momentum: a.get("momentum"),
     };
-    let x = Tensor::try_from_raw(x)?;
+    let x = Tensor::<_, D, E>::try_from_raw(x)?;
     let y = if a.get("training") {
         layer.forward(x)
     } else {
@@ -487,18 +534,67 @@ impl Args {
     }
 
     fn pool_options(&self) -> PoolOptions {
-        let options = PoolOptions::new(self.list("kernel"));
+        let windows = op::PoolOptions::new(self.list("kernel"));
         let padding: Vec<usize> = self.list("padding");
-        PoolOptions {
+        let windows = op::PoolOptions {
             stride: self.list("stride").into(),
             padding: padding.into_iter().map(|n| (n, n)).collect(),
             dilation: match self.find("dilation") {
                 Some(_) => self.list("dilation").into(),
-                None => options.dilation,
+                None => windows.dilation,
             },
             count_include_pad: self.option("include").unwrap_or(true),
-            ..options
+            ..windows
+        };
+        PoolOptions {
+            windows,
+            ceil_mode: self.option("ceil").unwrap_or(false),
         }
+    }
+
+    /// A number for the height and one for the width.
+    fn pair<T: FromStr<Err: Debug>>(&self, key: &str) -> [T; 2] {
+        let Ok(pair) = self.list(key).try_into() else {
+            panic!("`{key}` is no pair")
+        };
+        pair
+    }
+
+    fn unfold_options(&self) -> UnfoldOptions {
+        let [stride, padding, dilation] = ["stride", "padding", "dilation"].map(|key| self.pair(key));
+        UnfoldOptions::new(stride, padding, dilation)
+    }
+
+    fn sampling(&self) -> InterpolateMode {
+        match self.text("mode") {
+            "nearest" => InterpolateMode::Nearest,
+            "nearest-exact" => InterpolateMode::NearestExact,
+            "bilinear" => InterpolateMode::Bilinear,
+            "bicubic" => InterpolateMode::Bicubic,
+            other => panic!("no mode `{other}`"),
+        }
+    }
+
+    fn interpolate_options(&self) -> InterpolateOptions {
+        let align = self.option("align").unwrap_or(false);
+        let options = InterpolateOptions::new(self.sampling()).with_align_corners(align);
+        match self.find("size") {
+            Some(_) => options.with_output_size(self.pair("size")),
+            None => options.with_scale_factor(self.pair("scale")),
+        }
+    }
+
+    fn grid_sample_options(&self) -> GridSampleOptions {
+        let outside = match self.text("padding") {
+            "zeros" => GridSamplePaddingMode::Zeros,
+            "border" => GridSamplePaddingMode::Border,
+            "reflection" => GridSamplePaddingMode::Reflection,
+            other => panic!("no padding `{other}`"),
+        };
+        let options = GridSampleOptions::new(self.sampling());
+        options
+            .with_padding_mode(outside)
+            .with_align_corners(self.get("align"))
     }
 }
 

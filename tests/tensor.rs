@@ -5,7 +5,9 @@ use std::panic::{self, AssertUnwindSafe, Location};
 use std::sync::Once;
 
 use keyway::loss::{Mean, Sum, Unreduced};
-use keyway::module::{AttentionOptions, ConvOptions};
+use keyway::module::{
+    AttentionModuleOptions, AvgPoolOptions, ConvOptions, ConvTransposeOptions, MaxPoolOptions,
+};
 use keyway::prelude::*;
 use keyway::{FlexDevice, Nested, bf16, f16};
 
@@ -779,7 +781,8 @@ mod functions {
             [[[-1.0, -1.0, 4.0], [0.5, 2.5, 2.0]]],
         );
         // Each input adds its multiple of the kernel; one element of padding is cut from either end.
-        let up = module::conv_transpose1d(x, t([[[1.0, 10.0, 100.0]]]), None, strided, [1]);
+        let up = ConvTransposeOptions::new([2], [1], [1], [1], 1);
+        let up = module::conv_transpose1d(x, t([[[1.0, 10.0, 100.0]]]), None, up);
         close(up, [[[10.0, 102.0, 20.0, 203.0, 30.0, 304.0, 40.0, 400.0]]]);
         let image = Tensor::<Flex, 4>::ones([1, 2, 3, 3], &device());
         let kernel = Tensor::ones([2, 1, 2, 2], &device());
@@ -790,14 +793,13 @@ mod functions {
     #[test]
     fn pools() {
         let x = t([[[[1.0, 2.0], [4.0, 3.0]]]]);
-        let (values, places) = module::max_pool2d_with_indices(x.clone(), [2, 2], [2, 2], [0, 0], [1, 1]);
+        let (values, places) = module::max_pool2d_with_indices(x.clone(), MaxPoolOptions::new([2, 2]));
         close(values, [[[[4.0]]]]);
         same(places, [[[[2]]]]);
-        close(
-            module::avg_pool2d(x.clone(), [2, 2], [2, 2], [0, 0], true),
-            [[[[2.5]]]],
-        );
-        let corners = |count| module::avg_pool2d(x.clone(), [2, 2], [2, 2], [1, 1], count);
+        let options = AvgPoolOptions::new([2, 2]);
+        close(module::avg_pool2d(x.clone(), options), [[[[2.5]]]]);
+        let options = options.with_padding([1, 1]);
+        let corners = |count| module::avg_pool2d(x.clone(), options.with_count_include_pad(count));
         close(corners(true), [[[[0.25, 0.5], [1.0, 0.75]]]]);
         close(corners(false), [[[[1.0, 2.0], [4.0, 3.0]]]]);
     }
@@ -812,12 +814,13 @@ mod functions {
             x.clone(),
             Some(mask),
             None,
-            AttentionOptions::default(),
+            AttentionModuleOptions::default(),
         );
         close(y, [[0.0, 0.0], [1.0, 0.0]]);
-        let causal = AttentionOptions {
+        let causal = AttentionModuleOptions {
             scale: Some(0.0),
             is_causal: true,
+            ..Default::default()
         };
         close(
             module::attention(x.clone(), x.clone(), x, None, None, causal),
@@ -828,7 +831,14 @@ mod functions {
     #[test]
     fn attention_without_a_width_is_the_mean() {
         let (q, k) = (Tensor::zeros([1, 0], &device()), Tensor::zeros([2, 0], &device()));
-        let y = module::attention(q, k, t([[1.0], [5.0]]), None, None, AttentionOptions::default());
+        let y = module::attention(
+            q,
+            k,
+            t([[1.0], [5.0]]),
+            None,
+            None,
+            AttentionModuleOptions::default(),
+        );
         close(y, [[3.0]]);
     }
 
@@ -926,7 +936,7 @@ mod panics {
         at(|| Tensor::<Flex, 1>::einsum("ij", (&x,)));
         at(|| loss::mse(x.clone(), y.clone(), Mean));
         at(|| module::linear(x.clone(), y.clone(), None));
-        at(|| module::avg_pool1d(x.clone().unsqueeze(), [9], [1], [0], true));
+        at(|| module::avg_pool1d(x.clone().unsqueeze(), AvgPoolOptions::new([9])));
     }
 
     /// The operation, what it was given, and the way out.

@@ -26,13 +26,14 @@ mod reduce;
 pub mod scalar;
 
 pub use compare::CompareOp;
+pub(crate) use conv::windows;
 pub use conv::{ConvOp, ConvOptions, PoolOp, PoolOptions};
 pub use create::{CreateOp, infer_create};
 pub use elementwise::{BinaryOp, UnaryOp};
 pub use fused::FusedOp;
 pub use index::{IndexOp, ScatterMode};
 pub use infer::infer;
-pub(crate) use infer::{distinct_axes, in_rank};
+pub(crate) use infer::{checked, distinct_axes, in_rank};
 pub use movement::{MoveOp, PadMode, SliceRange};
 pub use reduce::{ReduceOp, ScanOp};
 

@@ -120,6 +120,28 @@ impl<B: Backend> Raw<B> {
         self.arange_like(len)?.reshape(shape)
     }
 
+    /// Numbers of the element type and device of this tensor.
+    pub(crate) fn constant(&self, values: Vec<f64>, shape: impl Into<Shape>) -> Result<Self, Error> {
+        let data = TensorData::new(values, shape)?.cast(self.dtype());
+        Self::from_data(data, &self.device())
+    }
+
+    /// Places along an axis of size `len`, as `i32`, on the device of this tensor.
+    pub(crate) fn places(
+        &self,
+        op: &'static str,
+        len: usize,
+        places: impl Iterator<Item = usize>,
+    ) -> Result<Self, Error> {
+        if len > i32::MAX as usize {
+            let message = format!("{len} elements are more than an i32 index reaches");
+            return Err(Error::argument(op, message));
+        }
+        let places: Vec<i32> = places.map(|place| place as i32).collect();
+        let shape = [places.len()];
+        Self::from_vec(places, shape, &self.device())
+    }
+
     /// The integers of a range.
     pub fn arange(range: Range<i64>, dtype: DType, device: &B::Device) -> Result<Self, Error> {
         Self::arange_step(range, 1, dtype, device)

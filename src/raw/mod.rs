@@ -12,34 +12,53 @@ use crate::shape::Shape;
 
 mod activation;
 mod collective;
+mod conv;
 mod create;
 mod ctc;
+mod deform;
 mod elementwise;
 mod fourier;
+mod grid;
 mod index;
+mod interpolate;
 mod linalg;
 mod linear;
 mod loss;
 mod movement;
+mod norm;
+mod pool;
 mod reduce;
 mod signal;
 mod slice;
+mod unfold;
 
 pub(crate) use collective::group_operations;
+pub use conv::ConvTransposeOptions;
+pub(crate) use conv::conv_output_size;
 pub use create::Distribution;
+pub use deform::DeformConvOptions;
+pub use grid::{GridIndexing, GridOptions, GridSampleOptions, GridSamplePaddingMode, GridSparsity, IndexPos};
+pub use interpolate::{
+    CoordinateTransformMode, CubicOptions, InterpolateMode, InterpolateOptions, NearestRoundingMode,
+};
 pub use linalg::Norm;
-pub use linear::AttentionOptions;
+pub use linear::{AttentionModuleOptions, CausalAlignment};
+pub use pool::PoolOptions;
 pub use signal::StftOptions;
 pub use slice::{Slice, SliceArgs};
+pub use unfold::UnfoldOptions;
 
 /// A tensor of backend `B` whose rank and element type are known at run time only.
 ///
 /// It has the methods of [`Tensor`](crate::Tensor), and the functions of [`activation`](crate::activation),
-/// [`linalg`](crate::linalg), [`loss`](crate::loss), [`module`](mod@crate::module) and [`signal`](crate::signal) as methods of their first argument, by
+/// [`grid`](crate::grid), [`linalg`](crate::linalg), [`loss`](crate::loss), [`module`](mod@crate::module) and
+/// [`signal`](crate::signal) as methods of their first argument, by
 /// the same names and with their arguments in the same order. What is a type there is a value here: an axis is a `usize`,
 /// several are a slice or an array, a shape is anything that converts into [`Shape`], an element type is a [`DType`]. An operand is a
 /// tensor or a number, so there are no names that end in `_scalar` or `_elem`. A loss stays unreduced ([`Raw::mean`] and
-/// [`Raw::sum`] reduce it), and convolutions and pools take the number of spatial axes from the input.
+/// [`Raw::sum`] reduce it). Convolutions and pools take the number of spatial axes from the input: `conv2d` is `conv`, `max_pool3d`
+/// is `max_pool`, and their options are those of [`module`](mod@crate::module) or, where the number of axes is known at run
+/// time only, [`op::ConvOptions`], [`ConvTransposeOptions`] and [`PoolOptions`].
 ///
 /// ```
 /// use keyway::{Flex, raw::Raw, DType, TensorData};

@@ -37,6 +37,7 @@ mod create;
 mod dim;
 mod display;
 mod elementwise;
+pub mod grid;
 mod index;
 pub mod linalg;
 pub mod loss;

@@ -449,6 +449,25 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Self::of(self.raw.repeat_dim(Self::axis(dim), times))
     }
 
+    /// The windows of `size` elements along an axis, one at each `step`-th: the axis counts the windows, and a new last one
+    /// holds their elements. Of an axis shorter than a window there are none.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0, 3.0, 4.0, 5.0], &Default::default());
+    /// let windows: Tensor<_, 2> = x.unfold(0, 3, 2);
+    /// assert_eq!(windows.into_data()?, TensorData::new(vec![1.0f32, 2.0, 3.0, 3.0, 4.0, 5.0], [2, 3])?);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such axis, or the step is 0.
+    #[track_caller]
+    pub fn unfold<const D2: usize>(self, dim: impl AsDim, size: usize, step: usize) -> Tensor<B, D2, E> {
+        const { assert!(D2 == D + 1, "`unfold` adds one axis: D2 must be D + 1") }
+        Tensor::of(self.raw.unfold(Self::axis(dim), size, step))
+    }
+
     /// Adds elements around the last axes: `padding` holds (before, after) for each of them, the last axis last. They
     /// are one number, or what a [`PadMode`] makes of the tensor's own.
     ///

@@ -1,7 +1,12 @@
 //! The composites of `Raw`, in one table.
 
+use keyway::module::{AvgPoolOptions, MaxPoolOptions};
 use keyway::op::{ConvOptions, PadMode, PoolOptions, ReduceOp, ScatterMode};
-use keyway::raw::{Norm, Raw, Slice, StftOptions};
+use keyway::raw::{
+    AttentionModuleOptions, CausalAlignment, ConvTransposeOptions, CoordinateTransformMode, CubicOptions,
+    DeformConvOptions, GridIndexing, GridSampleOptions, GridSamplePaddingMode, GridSparsity, IndexPos,
+    InterpolateMode, InterpolateOptions, Norm, Raw, Slice, StftOptions, UnfoldOptions,
+};
 use keyway::{Backend, Dims, Error, Readable};
 
 /// What a composite may take.
@@ -61,6 +66,11 @@ impl<B: Backend> IntoResults<B> for Results<B> {
 /// A count that a result may have: what fits the address space but no memory is brought down to a few.
 fn few(n: usize) -> usize {
     if n > isize::MAX as usize { n } else { n % 17 }
+}
+
+/// A factor of sizes, as [`few`].
+fn scale(x: f64) -> f64 {
+    if x > isize::MAX as f64 { x } else { x % 17.0 }
 }
 
 macro_rules! composites {
@@ -194,8 +204,141 @@ pub fn composites<B: Backend + Readable>() -> Vec<Composite<B>> {
         a.x.linear(a.y, None);
         a.x.embedding(a.index);
         a.x.conv(a.y, Some(a.row), ConvOptions::new(a.n[0] % 4));
-        a.x.conv_transpose(a.y, Some(a.row), ConvOptions::new(a.n[0] % 4), &[a.n[1], 0, 0]);
+        a.x.conv_transpose(
+            a.y,
+            Some(a.row),
+            ConvTransposeOptions {
+                conv: ConvOptions::new(a.n[0] % 4),
+                padding_out: Dims::from_slice(&[few(a.n[1]), 0, 0]),
+            },
+        );
+        a.x.conv_weight_backward(a.y, a.z, ConvOptions::new(a.n[0] % 4));
+        a.x.deform_conv2d(
+            a.y,
+            a.z,
+            None,
+            Some(a.row),
+            DeformConvOptions::new(a.n.map(few), [1, few(a.n[0])], [1; 2], 1, few(a.n[1])),
+        );
+        a.x.unsqueeze(4).and_then(|x| {
+            let (image, kernel) = (
+                x.clone().narrow(0, 0, 1)?.narrow(1, 0, 1)?,
+                x.narrow(0, 0, 1)?.narrow(1, 0, 1)?,
+            );
+            let taps = image.shape().num_elements();
+            let offset = Raw::full([1, 2 * taps, 1, 1], a.number, image.dtype(), &image.device())?;
+            image.deform_conv2d(offset, kernel, None, None, DeformConvOptions::default())
+        });
+        a.x.batch_norm(a.row.clone(), a.row.clone(), a.row.clone(), a.row, a.number);
+        a.x.batch_norm_train(a.row.clone(), a.row, a.number)
+            .map(|(y, mean, variance)| vec![y, mean, variance]);
+        a.x.attention(
+            a.y,
+            a.z,
+            None,
+            None,
+            AttentionModuleOptions {
+                softcap: Some(a.number),
+                is_causal: true,
+                causal_alignment: CausalAlignment::TopLeft,
+                ..Default::default()
+            },
+        );
+        a.x.unfold(a.axes[0], few(a.n[0]), few(a.n[1]));
+        a.x.unsqueeze(4)?.unfold4d(
+            a.n.map(few),
+            UnfoldOptions::new([1, few(a.n[0])], [few(a.n[1]), 1], [1, 1]),
+        );
+        a.x.unsqueeze(3)?.fold4d(
+            a.n.map(few),
+            [1, few(a.n[1])],
+            UnfoldOptions::new([1, 1], [few(a.n[0]), 0], [2, few(a.n[1])]),
+        );
+        a.x.interpolate(InterpolateOptions::new(InterpolateMode::Nearest).with_output_size(a.n.map(few)));
+        a.x.unsqueeze(4)?.interpolate(
+            InterpolateOptions::new(InterpolateMode::NearestExact).with_scale_factor([scale(a.number), 1.5]),
+        );
+        a.x.unsqueeze(4)?
+            .interpolate(InterpolateOptions::new(InterpolateMode::Bilinear).with_output_size(a.n.map(few)));
+        a.x.unsqueeze(4)?.interpolate(
+            InterpolateOptions::new(InterpolateMode::Bicubic)
+                .with_output_size(a.n.map(few))
+                .with_coordinate_transform(CoordinateTransformMode::TfCropAndResize {
+                    roi: [[a.number, 0.5], [0.0, 1.0]],
+                    extrapolation_value: a.number,
+                })
+                .with_cubic_options(CubicOptions {
+                    a: a.number,
+                    exclude_outside: true,
+                }),
+        );
+        a.x.unsqueeze(4)?.interpolate(
+            InterpolateOptions::new(InterpolateMode::Lanczos3)
+                .with_coordinate_transform(CoordinateTransformMode::HalfPixelSymmetric)
+                .with_scale_factor([1.7, scale(a.number)]),
+        );
+        a.x.grid_sample_2d(a.y, InterpolateMode::Bilinear);
+        a.x.unsqueeze(4).and_then(|x| {
+            let grid = Raw::full(
+                [x.shape()[0], 2, few(a.n[0]) % 4, 2],
+                a.number,
+                x.dtype(),
+                &x.device(),
+            )?;
+            let options =
+                GridSampleOptions::new(InterpolateMode::Bicubic).with_align_corners(a.n[1] % 2 == 0);
+            x.grid_sample_2d(grid, options.with_padding_mode(GridSamplePaddingMode::Reflection))
+        });
+        a.x.unsqueeze(3)?.affine_grid_2d([few(a.n[0]), 1, few(a.n[1]), 2]);
+        Raw::full([2, 2, 3], a.number, a.x.dtype(), &a.x.device())?.affine_grid_2d([
+            2,
+            1,
+            few(a.n[0]),
+            few(a.n[1]),
+        ]);
+        Raw::meshgrid(&[a.x, a.row.clone(), a.row], GridSparsity::Dense);
+        Raw::meshgrid(&[a.index.clone(), a.index], GridIndexing::Cartesian);
+        Raw::meshgrid_stack(&[a.row.clone(), a.row.clone(), a.row], IndexPos::Last);
+        Raw::meshgrid_stack(&[a.x][..0], IndexPos::First);
+        Raw::cartesian_grid(a.n.map(few), a.x.dtype(), &a.x.device());
         a.x.max_pool(PoolOptions::new(Dims::from_slice(&[few(a.n[0])])));
+        a.x.max_pool(
+            MaxPoolOptions::new([few(a.n[0])])
+                .with_stride([few(a.n[1])])
+                .with_padding([1])
+                .with_ceil_mode(true),
+        );
+        a.x.unsqueeze(4)?.max_pool(
+            MaxPoolOptions::new(a.n.map(few))
+                .with_stride([2, 3])
+                .with_ceil_mode(true),
+        );
+        a.x.unsqueeze(4)?.avg_pool(
+            AvgPoolOptions::new([2, few(a.n[0])])
+                .with_stride([few(a.n[1]), 2])
+                .with_padding_pairs([(1, few(a.n[0])), (0, 1)])
+                .with_ceil_mode(true),
+        );
+        a.x.avg_pool_backward(
+            a.y,
+            AvgPoolOptions::new([1, 1])
+                .with_padding([0, few(a.n[0])])
+                .with_ceil_mode(true),
+        );
+        a.x.avg_pool_backward(
+            a.y,
+            AvgPoolOptions::new([few(a.n[0])])
+                .with_stride([1])
+                .with_ceil_mode(true),
+        );
+        a.x.max_pool_with_indices_backward(MaxPoolOptions::new([1]), a.y.clone(), a.y);
+        a.x.max_pool_with_indices_backward(
+            MaxPoolOptions::new([few(a.n[0])]).with_ceil_mode(true),
+            a.y,
+            a.index,
+        );
+        a.x.adaptive_avg_pool(&[few(a.n[0])]);
+        a.x.unsqueeze(4)?.adaptive_avg_pool(&a.n.map(few));
         a.x.max_pool_with_indices(PoolOptions::new(Dims::from_slice(&[2, few(a.n[0])])));
         a.x.mse(a.y);
         a.x.l1(a.y);

@@ -818,6 +818,7 @@ CONV = [F.conv1d, F.conv2d, F.conv3d]
 TRANSPOSED = [F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d]
 MAX_POOL = [F.max_pool1d, F.max_pool2d, F.max_pool3d]
 AVG_POOL = [F.avg_pool1d, F.avg_pool2d, F.avg_pool3d]
+ADAPTIVE = [F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d]
 
 
 def conv(x, weight, *bias, stride, padding, dilation, groups):
@@ -828,12 +829,44 @@ def conv_transpose(x, weight, *bias, stride, padding, dilation, groups, padding_
     return TRANSPOSED[x.ndim - 3](x, weight, bias[0] if bias else None, stride, padding, padding_out, groups, dilation)
 
 
-def max_pool(x, kernel, stride, padding, dilation):
-    return MAX_POOL[x.ndim - 3](x, kernel, stride, padding, dilation, return_indices=True)
+def max_pool(x, kernel, stride, padding, dilation, ceil=False):
+    return MAX_POOL[x.ndim - 3](x, kernel, stride, padding, dilation, ceil_mode=ceil, return_indices=True)
 
 
-def avg_pool(x, kernel, stride, padding, include):
-    return AVG_POOL[x.ndim - 3](x, kernel, stride, padding, False, include)
+def avg_pool(x, kernel, stride, padding, include, ceil=False):
+    return AVG_POOL[x.ndim - 3](x, kernel, stride, padding, ceil, include)
+
+
+def deform_conv2d(x, offset, weight, *rest, mask, bias, stride, padding, dilation, groups, offset_groups):
+    """By the definition: at a distance of d rows or columns, an element of the image weighs max(0, 1 - |d|)."""
+    rest = list(rest)
+    batch, channels, height, width = x.shape
+    kernel, (rows, columns) = weight.shape[2:], offset.shape[2:]
+    factor = rest.pop(0) if mask else torch.ones(batch, offset.shape[1] // 2, rows, columns, dtype=x.dtype)
+    shape = (batch, offset_groups, *kernel, rows, columns)
+    factor, offset = factor.reshape(shape), offset.reshape(*shape[:4], 2, rows, columns)
+    weights = []
+    for axis, (size, count) in enumerate([(height, rows), (width, columns)]):
+        start = (torch.arange(count) * stride[axis] - padding[axis]).reshape([-1, 1] if axis == 0 else [1, -1])
+        tap = (torch.arange(kernel[axis]) * dilation[axis]).reshape([-1, 1, 1, 1] if axis == 0 else [1, -1, 1, 1])
+        places = offset[:, :, :, :, axis] + start + tap
+        weights.append((1 - (places[..., None] - torch.arange(size)).abs()).clamp(min=0))
+    planes = x.reshape(batch, offset_groups, -1, height, width)
+    samples = torch.einsum("bgijhwy,bgijhwx,bgcyx,bgijhw->bgcijhw", *weights, planes, factor)
+    samples = samples.reshape(batch, groups, channels // groups, *kernel, rows, columns)
+    weight = weight.reshape(groups, -1, *weight.shape[1:])
+    y = torch.einsum("bgcijhw,gocij->bgohw", samples, weight).reshape(batch, -1, rows, columns)
+    return y + rest[0][:, None, None] if bias else y
+
+
+def gradient(f):
+    """The gradient of a function in its first input, for one of its result."""
+
+    def call(x, grad, *rest, **args):
+        x = x if x.requires_grad else x.detach().requires_grad_()
+        return torch.autograd.grad(f(x, **args), x, grad, create_graph=True)[0]
+
+    return call
 
 
 FUNCTIONS |= {
@@ -842,6 +875,11 @@ FUNCTIONS |= {
     "max_pool": lambda *x, **k: max_pool(*x, **k)[0],
     "max_pool_with_indices": with_index32(max_pool),
     "avg_pool": avg_pool,
+    "deform_conv2d": deform_conv2d,
+    "conv_weight_backward": lambda x, weight, grad, **k: gradient(lambda w: conv(x, w, **k))(weight, grad),
+    "max_pool_with_indices_backward": lambda x, grad, index, **k: gradient(lambda x: max_pool(x, **k)[0])(x, grad),
+    "avg_pool_backward": gradient(avg_pool),
+    "adaptive_avg_pool": lambda x, size: ADAPTIVE[x.ndim - 3](x, size),
 }
 
 
@@ -877,6 +915,117 @@ for include in [True, False]:
     case("avg_pool", normal(1, 2, 5, 6), kernel=[2, 3], stride=[2, 1], padding=[1, 1], include=include)
     case("avg_pool", normal(1, 2, 4, 4, 5), kernel=[2, 2, 3], stride=[2, 1, 2], padding=[1, 0, 1], include=include)
 case("avg_pool", [[[1.0, nan, 3.0, 2.0, inf, -inf]]], kernel=[2], stride=[2], padding=[0], include=True)
+
+# One more window overhangs, or lies in the padding at the end and is dropped.
+for kernel, stride, padding, size in [(3, 2, 0, 8), (3, 2, 1, 8), (2, 3, 1, 7), (2, 4, 1, 3), (4, 3, 1, 4), (1, 2, 0, 4)]:
+    case("max_pool", distinct(1, 2, size), kernel=[kernel], **window(1, stride, padding), ceil=True)
+    for include in [True, False]:
+        args = {"kernel": [kernel], "stride": [stride], "padding": [padding], "include": include, "ceil": True}
+        case("avg_pool", normal(1, 2, size), **args)
+case("max_pool_with_indices", distinct(1, 2, 6, 5), kernel=[3, 2], **window(2, [2, 2], [1, 0], [2, 1]), ceil=True)
+case("max_pool", distinct(1, 1, 3, 4, 5), kernel=[2, 3, 2], **window(3, [2, 2, 3], [1, 1, 0]), ceil=True)
+for include in [True, False]:
+    case("avg_pool", normal(2, 1, 6, 5), kernel=[3, 2], stride=[2, 2], padding=[1, 0], include=include, ceil=True)
+    case("avg_pool", normal(1, 1, 3, 4, 5), kernel=[2, 3, 2], stride=[2, 2, 3], padding=[1, 1, 0], include=include, ceil=True)
+case("avg_pool", [[[1.0, 2.0, 3.0, nan, 5.0, inf]]], kernel=[4], stride=[4], padding=[1], include=True, ceil=True)
+for ceil in [False, True]:
+    pools = {"kernel": [3, 2], "stride": [2, 2], "padding": [1, 0], "ceil": ceil}
+    out = [1, 2, 4 if ceil else 3, 3 if ceil else 2]
+    for include in [True, False]:
+        case("avg_pool_backward", normal(1, 2, 6, 5), normal(*out), include=include, **pools)
+    x = distinct(1, 2, 6, 5)()
+    index = F.max_pool2d(x, [3, 2], [2, 2], [1, 0], 1, ceil, return_indices=True)[1]
+    case("max_pool_with_indices_backward", x, normal(*out), index32(index), dilation=[1, 1], **pools)
+case("conv_weight_backward", normal(2, 4, 5, 6), normal(6, 2, 3, 2), normal(2, 6, 3, 5), **window(2, [2, 1], [1, 0], groups=2))
+for x, size in [
+    (normal(2, 2, 7), [3]), (normal(1, 2, 3), [5]), (normal(1, 2, 6), [4]), (normal(2, 1, 6, 4), [3, 2]),
+    (normal(1, 2, 5, 7), [3, 7]), (normal(1, 1, 4, 5), [1, 3]), (normal(1, 1, 3, 4, 5), [2, 4, 3]),
+    ([[[1.0, 2.0, nan, 4.0, inf, 6.0, 7.0]]], [3]), ([[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, inf, nan]]], [3]),
+]:  # fmt: skip
+    case("adaptive_avg_pool", x, size=size)
+
+
+def moved(*shape):
+    """Displacements that are never whole, where the slope would be any between two."""
+    return lambda: normal(*shape)() + 0.0005
+
+
+deform = window(2, groups=1, offset_groups=1)
+case("deform_conv2d", normal(2, 2, 4, 5), moved(2, 8, 3, 4), normal(3, 2, 2, 2), mask=False, bias=False, **deform)
+deform = window(2, [2, 1], [1, 2], [1, 2], groups=2, offset_groups=2)
+case(
+    "deform_conv2d", normal(1, 4, 5, 4), moved(1, 24, 3, 4), normal(4, 2, 2, 3), uniform(0, 1, 1, 12, 3, 4), normal(4),
+    mask=True, bias=True, **deform,
+)  # fmt: skip
+deform = window(2, 1, 1, groups=2, offset_groups=1)
+case("deform_conv2d", normal(2, 2, 3, 1), moved(2, 6, 3, 3), normal(2, 1, 3, 1), uniform(0, 1, 2, 3, 3, 3), mask=True, bias=False, **deform)
+
+# ---- Windows, resampling, grids ----
+
+
+def interpolate(x, mode, size=None, scale=None, align=None):
+    return F.interpolate(x, size, scale, mode, align)
+
+
+FUNCTIONS |= {
+    "unfold": lambda x, dim, size, step: x.unfold(dim, size, step),
+    "unfold4d": lambda x, kernel, stride, padding, dilation: F.unfold(x, kernel, dilation, padding, stride),
+    "fold4d": lambda x, size, kernel, stride, padding, dilation: F.fold(x, size, kernel, dilation, padding, stride),
+    "interpolate": interpolate,
+    "grid_sample_2d": lambda x, grid, mode, padding, align: F.grid_sample(x, grid, mode, padding, align),
+    "affine_grid_2d": lambda maps, dims: F.affine_grid(maps, dims, align_corners=True),
+    "meshgrid": lambda *xs, indexing: torch.meshgrid(*xs, indexing=indexing),
+    "cartesian_grid": lambda shape, dtype: torch.stack(
+        torch.meshgrid(*[torch.arange(n, dtype=DTYPES[dtype]) for n in shape], indexing="ij"), -1
+    ),
+}
+case("unfold", normal(7), dim=0, size=3, step=2)
+case("unfold", normal(2, 5, 3), dim=1, size=2, step=1)
+case("unfold", normal(3, 4), dim=0, size=1, step=5)
+case("unfold", ints([[1, 2, 3], [4, 5, 6]]), dim=1, size=3, step=1)
+case("unfold", [1.0, nan, 3.0, inf], dim=0, size=2, step=1)
+case("unfold4d", normal(2, 2, 3, 4), kernel=[2, 3], **window(2))
+case("unfold4d", normal(1, 2, 5, 4), kernel=[2, 2], **window(2, [2, 1], [1, 2], [3, 1]))
+case("unfold4d", [[[[1.0, nan], [inf, 4.0]]]], kernel=[2, 1], **window(2, 1, 1))
+case("fold4d", normal(2, 12, 4), size=[3, 4], kernel=[2, 3], **window(2))
+case("fold4d", normal(1, 8, 14), size=[5, 4], kernel=[2, 2], **window(2, [2, 1], [1, 2], [3, 1]))
+case("fold4d", normal(1, 4, 1), size=[5, 4], kernel=[2, 2], **window(2, 3, 0, 2))
+case("fold4d", [[[1.0, nan, 2.0], [inf, 3.0, -inf]]], size=[1, 4], kernel=[1, 2], **window(2))
+
+for mode in ["nearest", "nearest-exact"]:
+    for size in [[5, 7], [2, 3], [3, 1], [4, 4]]:
+        case("interpolate", normal(1, 2, 4, 3), mode=mode, size=size)
+    for scale in [[2.0, 1.5], [0.5, 0.75], [1.3, 0.7]]:
+        case("interpolate", normal(1, 1, 4, 10), mode=mode, scale=scale)
+for mode, align in itertools.product(["bilinear", "bicubic"], [False, True]):
+    for size in [[5, 7], [2, 3], [3, 1], [4, 3], [1, 6]]:
+        case("interpolate", normal(1, 2, 4, 3), mode=mode, size=size, align=align)
+    for scale in [[2.0, 1.5], [0.5, 0.75], [1.3, 0.7]]:
+        case("interpolate", normal(2, 1, 4, 5), mode=mode, scale=scale, align=align)
+    case("interpolate", normal(1, 2, 1, 1), mode=mode, size=[2, 3], align=align)
+case("interpolate", [[[[1.0, 2.0, 3.0, nan, 5.0]]]], mode="bilinear", size=[1, 10], align=False)
+
+for mode, padding, align in itertools.product(
+    ["bilinear", "nearest", "bicubic"], ["zeros", "border", "reflection"], [False, True]
+):
+    case("grid_sample_2d", normal(2, 2, 3, 4), uniform(-1.8, 1.8, 2, 2, 3, 2), mode=mode, padding=padding, align=align)
+    case("grid_sample_2d", normal(1, 1, 2, 3), uniform(-9, 9, 1, 2, 2, 2), mode=mode, padding=padding, align=align)
+CORNERS = [[[[-1.0, -1.0], [1.0, 1.0], [0.0, 0.0]], [[-1.0, 0.5], [1.0, -0.25], [2.0, -2.0]]]]
+for padding, align in itertools.product(["zeros", "border", "reflection"], [False, True]):
+    case("grid_sample_2d", normal(1, 2, 3, 5), CORNERS, mode="bilinear", padding=padding, align=align)
+case("grid_sample_2d", normal(1, 1, 1, 1), uniform(-1.8, 1.8, 1, 2, 2, 2), mode="bilinear", padding="reflection", align=True)
+HOLES = [[[[1.0, 2.0, nan], [3.0, 4.0, inf]]]]
+OUTSIDE = [[[[-0.9, 0.3], [5.0, 0.0], [0.9, 0.0], [nan, 0.0]]]]
+case("grid_sample_2d", HOLES, OUTSIDE, mode="bilinear", padding="zeros", align=False)
+case("affine_grid_2d", normal(2, 2, 3), dims=[2, 1, 3, 4])
+case("affine_grid_2d", normal(1, 2, 3), dims=[1, 5, 1, 2])
+for indexing in ["ij", "xy"]:
+    case("meshgrid", normal(2), normal(3), indexing=indexing)
+    case("meshgrid", normal(2), normal(1), normal(3), indexing=indexing)
+    case("meshgrid", normal(3), indexing=indexing)
+case("meshgrid", ints([1, 2]), ints([3, 4, 5]), indexing="ij")
+case("cartesian_grid", shape=[2, 3], dtype="i32")
+case("cartesian_grid", shape=[2, 1, 3], dtype="i64")
 
 # ---- Activations ----
 
@@ -956,7 +1105,31 @@ def batch_norm(x, mean, var, weight, bias, training, momentum, eps):
     return y, mean, var
 
 
-def attention(q, k, v, *rest, mask, bias, causal, scale=None):
+def batch_norm_train(x, weight, bias, eps):
+    dims = [dim for dim in range(x.ndim) if dim != 1]
+    var, mean = torch.var_mean(x.detach(), dims, correction=0)
+    return F.batch_norm(x, None, None, weight, bias, True, 0.1, eps), mean, var
+
+
+def capped_attention(q, k, v, *rest, mask, bias, causal, softcap, scale=None, top_left=False):
+    """With bounded scores, which PyTorch's own has not, and heads that share keys and values."""
+    if q.ndim > 3:
+        k, v = [x.repeat_interleave(q.shape[-3] // k.shape[-3], -3) for x in [k, v]]
+    scores = q @ k.mT * (scale or q.shape[-1] ** -0.5)
+    scores = softcap * torch.tanh(scores / softcap) if softcap else scores
+    rest = list(rest)
+    m, n = scores.shape[-2:]
+    if mask:
+        scores = scores.masked_fill(rest.pop(0), -inf)
+    if causal:
+        scores = scores.masked_fill(torch.ones(m, n).triu(1 if top_left else n - m + 1).bool(), -inf)
+    return F.softmax(scores + rest.pop(0) if bias else scores, -1) @ v
+
+
+def attention(q, k, v, *rest, mask, bias, causal, scale=None, softcap=None, top_left=None):
+    if softcap or top_left or q.shape[:-2] != k.shape[:-2]:
+        more = {"scale": scale, "softcap": softcap, "top_left": top_left}
+        return capped_attention(q, k, v, *rest, mask=mask, bias=bias, causal=causal, **more)
     rest = list(rest)
     hidden = rest.pop(0) if mask else torch.zeros(1, 1, dtype=torch.bool)
     more = rest.pop(0) if bias else torch.zeros(1, 1, dtype=q.dtype)
@@ -967,15 +1140,28 @@ def attention(q, k, v, *rest, mask, bias, causal, scale=None):
     return F.scaled_dot_product_attention(q, k, v, attn_mask=shift, scale=scale)
 
 
-FUNCTIONS |= {"layer_norm": layer_norm, "batch_norm": batch_norm, "attention": attention}
+FUNCTIONS |= {
+    "layer_norm": layer_norm,
+    "batch_norm": lambda x, weight, bias, mean, var, eps: F.batch_norm(x, mean, var, weight, bias, False, 0.1, eps),
+    "batch_norm_train": batch_norm_train,
+    "batch_norm_layer": batch_norm,
+    "attention": attention,
+}
 case("layer_norm", normal(3, 5), normal(5), normal(5), eps=1e-5)
 case("layer_norm", normal(2, 3, 4), normal(4), eps=1e-5)
 case("layer_norm", normal(2, 4), eps=0.1)
 case("layer_norm", [[2.0, 2.0, 2.0], [1e4, 1e4 + 1, 1e4 - 1], [nan, 1.0, 2.0]], eps=0.25)
-for shape, training in itertools.product([(3, 2, 2, 2), (2, 3, 1, 2)], [True, False]):
+for shape in [(2, 3, 2), (4, 2), (2, 2, 1, 3), (1, 2, 2, 1, 2)]:
+    affine = [normal(shape[1]), normal(shape[1])]
+    case("batch_norm_train", normal(*shape), *affine, eps=1e-5)
+    # PyTorch's gradients end at the statistics.
+    statistics = [normal(shape[1]), uniform(0.5, 2, shape[1])]
+    case("batch_norm", normal(*shape), *affine, *statistics, eps=1e-3, grad=False)
+case("batch_norm_train", [[1.0, 2.0], [nan, 2.0], [3.0, 2.0]], [1.0, 2.0], [0.0, 1.0], eps=0.1)
+for shape, training in itertools.product([(3, 2, 2, 2), (2, 3, 1, 2), (4, 3)], [True, False]):
     c = shape[1]
     case(
-        "batch_norm", normal(*shape), normal(c), uniform(0.5, 2, c), normal(c), normal(c),
+        "batch_norm_layer", normal(*shape), normal(c), uniform(0.5, 2, c), normal(c), normal(c),
         training=training, momentum=0.1, eps=1e-5, grad=training,
     )  # fmt: skip
 for mask, bias, causal in itertools.product([False, True], repeat=3):
@@ -986,6 +1172,16 @@ for mask, bias, causal in itertools.product([False, True], repeat=3):
     broadcast = [lambda x=x: (x() if callable(x) else x)[None] for x in rest]
     case("attention", *shapes, *broadcast, mask=mask, bias=bias, causal=causal)
 case("attention", normal(1, 2, 3, 2), normal(1, 2, 3, 2), normal(1, 2, 3, 2), mask=False, bias=False, causal=True, scale=0.3)
+plain = {"mask": False, "bias": False, "causal": False}
+case("attention", normal(2, 3, 4), normal(2, 4, 4), normal(2, 4, 5), **plain, softcap=0.5)
+case("attention", normal(2, 3, 4), normal(2, 5, 4), normal(2, 5, 2), normal(1, 3, 5), mask=False, bias=True, causal=True, softcap=2.0)
+case("attention", normal(2, 3, 2), normal(2, 5, 2), normal(2, 5, 2), mask=False, bias=False, causal=True, top_left=True)
+case("attention", normal(1, 4, 2), normal(1, 2, 2), normal(1, 2, 1), truths([[[False, False]]]), mask=True, bias=False, causal=True, top_left=True)
+case("attention", normal(2, 4, 3, 2), normal(2, 2, 5, 2), normal(2, 2, 5, 3), **plain)
+case(
+    "attention", normal(1, 6, 2, 2), normal(1, 2, 3, 2), normal(1, 2, 3, 2), truths([[[[False, i % 2 > 0, i > 3]] for i in range(6)]]), normal(1, 1, 2, 3),
+    mask=True, bias=True, causal=True, softcap=1.5,
+)  # fmt: skip
 
 # ---- Losses ----
 

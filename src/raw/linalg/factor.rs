@@ -163,7 +163,7 @@ impl<B: Backend> Raw<B> {
     fn lu_packed(self) -> Result<(Self, Self), Error> {
         let (m, n) = (self.shape()[self.rank() - 2], self.shape()[self.rank() - 1]);
         if m == 0 || n == 0 {
-            return Ok((self.places()?, self));
+            return Ok((self.row_places()?, self));
         }
         if n == 1 {
             return self.lu_column();
@@ -187,7 +187,7 @@ impl<B: Backend> Raw<B> {
     /// [`Raw::lu_packed`] of one column: its greatest element is exchanged with the first, and divides the others.
     fn lu_column(self) -> Result<(Self, Self), Error> {
         let rows = self.rank() - 2;
-        let places = self.places()?;
+        let places = self.row_places()?;
         let greatest = self.clone().abs()?.argmax(rows)?;
         let first_there = places
             .clone()
@@ -297,7 +297,7 @@ impl<B: Backend> Raw<B> {
     }
 
     /// The numbers of the rows, `[…, rows, 1]`.
-    fn places(&self) -> Result<Self, Error> {
+    fn row_places(&self) -> Result<Self, Error> {
         let rows = self.rank() - 2;
         let shape = self.shape().clone().with(rows + 1, 1);
         self.positions(rows)?.expand(shape)
