@@ -4,6 +4,7 @@
 pub mod autodiff;
 pub mod backend;
 pub mod collective;
+pub mod coming_from_burn;
 mod data;
 pub mod dynamic;
 mod element;

@@ -1,0 +1,7 @@
+#![doc = include_str!("coming_from_burn.md")]
+
+// The page's links begin with these names.
+#[allow(unused_imports)]
+use crate::raw::Raw;
+#[allow(unused_imports)]
+use crate::{Mesh, Tensor, activation, linalg, loss, module};
