@@ -4,4 +4,7 @@
 #[allow(unused_imports)]
 use crate::raw::Raw;
 #[allow(unused_imports)]
-use crate::{Mesh, Tensor, activation, linalg, loss, module};
+use crate::{
+    Mesh, PrintOptions, Tensor, TensorData, Transaction, activation, grid, linalg, loss, module, s,
+    set_print_options, signal,
+};
