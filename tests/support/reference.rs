@@ -443,9 +443,11 @@ fn order(a: Value, b: Value) -> Ordering {
 /// The tensor whose line along `axis` at each place is `f` of the line of `x` there.
 fn lines(x: &Dense, axis: usize, meta: &Meta, f: impl Fn(Vec<Value>) -> Vec<Value>) -> Dense {
     let mut out = Dense::zeros(meta);
-    // There may be more empty lines than can be counted.
-    let starts = (!x.values.is_empty()).then(|| indices(&x.shape().clone().with(axis, 1)));
-    for start in starts.into_iter().flatten() {
+    if x.values.is_empty() {
+        // There may be more empty lines than can be counted.
+        return out;
+    }
+    for start in indices(&x.shape().clone().with(axis, 1)) {
         let line = (0..x.shape()[axis])
             .map(|i| x.at(&with(&start, axis, i)))
             .collect();
