@@ -268,6 +268,30 @@ fn qr_of_triangles_and_zeros() {
     }
 }
 
+/// The squares of such columns overflow, or vanish.
+#[test]
+fn qr_of_every_magnitude() {
+    for scale in [1e-40, 1e-30, 1e-23, 1.0, 1e19, 5e37] {
+        let x = tensor(&[2, 1], &[3.0, 4.0]).mul(scale).unwrap();
+        let (q, r) = x.cast(DType::F32).unwrap().qr(true).unwrap();
+        let r = read(r);
+        assert!((r[0] / scale + 5.0).abs() < 1e-4, "{scale}: {r:?}");
+        let q = read(q);
+        assert!(
+            (q[0] + 0.6).abs() < 1e-4 && (q[1] + 0.8).abs() < 1e-4,
+            "{scale}: {q:?}"
+        );
+    }
+    let slopes = |scale: f64| {
+        let x = tensor(&[3, 2], &[3.0, 1.0, 4.0, 2.0, 5.0, -1.0]);
+        let x = x.mul(scale).unwrap();
+        gradient(x, |x| Ok(x.qr(true)?.1))
+    };
+    for scale in [1e-200, 1e200] {
+        near(slopes(scale), &slopes(1.0)); // of R, which is as large as A
+    }
+}
+
 #[test]
 fn determinants() {
     let det = |shape: &[usize], x: &[f64]| tensor(shape, x).det().unwrap();

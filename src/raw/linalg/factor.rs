@@ -230,9 +230,13 @@ impl<B: Backend> Raw<B> {
     /// `u = x / |x|` the mirror lies across `v = u ± e₁`, and `|v|² = 2 (1 ± u₁)`.
     fn reflection(self) -> Result<(Self, Self, Self), Error> {
         let rows = self.rank() - 2;
-        let norm = self.clone().l2_norm(rows)?;
-        let zero = norm.clone().equal(0)?;
-        let unit = self.clone().div(norm.clone().mask_where(zero.clone(), 1)?)?;
+        // Beside 1 squares neither overflow nor vanish; it cancels out, so that no gradient flows through it.
+        let scale = self.detached().max_abs_dim(rows)?;
+        let zero = scale.clone().equal(0)?;
+        let scale = scale.mask_where(zero.clone(), 1)?;
+        let scaled = self.div(scale.clone())?;
+        let norm = scaled.clone().l2_norm(rows)?;
+        let unit = scaled.div(norm.clone().mask_where(zero.clone(), 1)?)?;
         let first = unit.rows(0, 1)?;
         let negative = first.clone().lower(0)?;
         let sign = first.ones_like()?.mask_where(negative, -1)?;
@@ -240,7 +244,7 @@ impl<B: Backend> Raw<B> {
         let v = first.clone().add(sign.clone())?.above(rest.clone())?;
         let v = v.mask_where(zero, 0)?;
         let t = first.mul(sign.clone())?.add(1)?.recip()?;
-        let r = norm.mul(sign)?.neg()?.above(rest.zeros_like()?)?;
+        let r = norm.mul(scale)?.mul(sign)?.neg()?.above(rest.zeros_like()?)?;
         Ok((v, t, r))
     }
 
