@@ -374,6 +374,10 @@ fn cholesky_reads_one_triangle() {
     );
     assert_eq!(two[..4], [2.0, 0.0, 1.0, 2.0]);
     assert!(two[7].is_nan());
+    for singular in [[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0]] {
+        let factor = read(tensor(&[2, 2], &singular).cholesky(false).unwrap());
+        assert!(factor[3].is_nan(), "{factor:?}");
+    }
     for &shape in &[&[0, 0][..], &[0, 2, 2], &[2, 0, 0]] {
         assert_eq!(tensor(shape, &[]).cholesky(false).unwrap().shape()[..], *shape);
     }

@@ -252,7 +252,8 @@ impl<B: Backend> Raw<B> {
     fn cholesky_lower(self) -> Result<Self, Error> {
         let n = self.shape()[self.rank() - 1];
         if n == 1 {
-            return self.sqrt();
+            let singular = self.clone().equal(0)?;
+            return self.mask_where(singular, f64::NAN)?.sqrt();
         }
         let h = n / 2;
         let (first, below) = (self.rows(0, h)?.columns(0, h)?, self.rows(h, n - h)?);
