@@ -137,11 +137,13 @@ impl<B: Backend> Raw<B> {
         if self.size("quiet_softmax", axis)? == 0 {
             return Ok(self);
         }
+        let dtype = self.dtype();
+        let x = self.widen()?; // the sum of many would overflow
         // All exponents, that of the 1 included, are shifted to at most 0.
-        let greatest = self.clone().max_dim(axis)?.max_pair(0.0)?;
-        let e = self.sub(greatest.clone())?.exp()?;
+        let greatest = x.clone().max_dim(axis)?.max_pair(0.0)?;
+        let e = x.sub(greatest.clone())?.exp()?;
         let total = e.clone().sum_dim(axis)?.add(greatest.neg()?.exp()?)?;
-        e.div(total)
+        e.div(total)?.cast(dtype)
     }
 
     /// The first half along an axis times the sigmoid of the second.

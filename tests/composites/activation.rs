@@ -128,6 +128,18 @@ fn edges() {
     }
 }
 
+/// 70000 is more than an `f16` holds.
+#[test]
+fn a_quiet_softmax_of_many_halves() {
+    for device in devices() {
+        let x = DynTensor::zeros([70_000], DType::F16, &device).unwrap();
+        let y = x.quiet_softmax(0).unwrap();
+        assert_eq!(y.dtype(), DType::F16);
+        let first = y.into_vec_as::<f64>().unwrap()[0];
+        assert!((first * 70_001.0 - 1.0).abs() < 0.01, "{first}");
+    }
+}
+
 #[test]
 fn cross_entropy_of_probabilities() {
     let probabilities = || float(&[3, 4], 0.0, 1.0);
