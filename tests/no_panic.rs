@@ -6,7 +6,7 @@ use keyway::module::{
 use keyway::op::{ConvOptions, PoolOptions};
 use keyway::prelude::*;
 use keyway::raw::{ConvTransposeOptions, DeformConvOptions, UnfoldOptions};
-use keyway::{DType, DynDevice, DynTensor};
+use keyway::{DType, DynDevice, DynTensor, PrintOptions, set_print_options};
 
 #[test]
 fn every_call_returns() -> Result<(), Error> {
@@ -49,6 +49,23 @@ fn results_that_memory_cannot_hold_are_errors() -> Result<(), Error> {
         assert!(view.into_data().is_err());
     }
     Ok(())
+}
+
+/// Formatting panics of cells that are wider than a `u16` counts.
+#[test]
+fn numbers_have_no_end_of_decimals() {
+    let precision = |precision| {
+        set_print_options(PrintOptions {
+            precision,
+            ..PrintOptions::default()
+        });
+    };
+    precision(Some(100_000));
+    let values = [[0.5, 1e20], [0.5, 2.0]].map(|values| TensorData::new(values.to_vec(), [2]).unwrap());
+    for data in values {
+        assert!(data.to_string().len() > 1_000);
+    }
+    precision(None);
 }
 
 fn tensors(device: &DynDevice) -> Result<Vec<DynTensor>, Error> {

@@ -59,6 +59,10 @@ impl<B: Backend> Raw<B> {
 
     /// `x`, but `alpha (e^(x / alpha) - 1)` below 0.
     pub fn celu(self, alpha: f64) -> Result<Self, Error> {
+        if !alpha.is_finite() || alpha == 0.0 {
+            let message = format!("alpha is {alpha}: it must be finite and not 0");
+            return Err(Error::argument("celu", message));
+        }
         self.exponential_below_zero(alpha, alpha)
     }
 

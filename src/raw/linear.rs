@@ -126,8 +126,8 @@ impl<B: Backend> Raw<B> {
         let Some(softcap) = softcap else {
             return Self::fused(op([self, key, value], mask, bias));
         };
-        if softcap.is_nan() || softcap <= 0.0 {
-            let message = format!("softcap is {softcap}, not positive");
+        if !(softcap > 0.0 && softcap.is_finite()) {
+            let message = format!("softcap is {softcap}, not positive and finite");
             return Err(Error::argument("attention", message));
         }
         let qkv = [self, key, value];

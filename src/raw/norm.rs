@@ -77,8 +77,8 @@ impl<B: Backend> Raw<B> {
         beta: Self,
         epsilon: f64,
     ) -> Result<Self, Error> {
-        if epsilon.is_nan() || epsilon < 0.0 {
-            let message = format!("epsilon is {epsilon}: it must not be negative");
+        if !(0.0..f64::INFINITY).contains(&epsilon) {
+            let message = format!("epsilon is {epsilon}: it must not be negative or infinite");
             return Err(Error::argument("batch_norm", message));
         }
         let mut shape = vec![1; self.rank()];

@@ -141,6 +141,16 @@ fn a_quiet_softmax_of_many_halves() {
 }
 
 #[test]
+fn factors_that_make_no_curve() {
+    for device in devices() {
+        for alpha in [0.0, -0.0, NAN, INF] {
+            let text = refused("celu", tensor(&[0.0, -1.0], &[2], &device).celu(alpha));
+            assert!(text.contains("it must be finite and not 0"), "{text}");
+        }
+    }
+}
+
+#[test]
 fn cross_entropy_of_probabilities() {
     let probabilities = || float(&[3, 4], 0.0, 1.0);
     gradients([normal(&[3, 4]), probabilities()], |[x, t]| {

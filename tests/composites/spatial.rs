@@ -789,17 +789,20 @@ fn errors_say_what_was_given_and_the_way_out() {
         "epsilon is -1: it must not be negative",
     );
     refused(
+        x().batch_norm_train(two.clone(), two.clone(), f64::INFINITY),
+        "epsilon is inf",
+    );
+    refused(
         two.clone().batch_norm_train(two.clone(), two, 0.0),
         "rank 2 or more, [batch, channels, …]",
     );
-    let softcap = AttentionModuleOptions {
-        softcap: Some(0.0),
-        ..Default::default()
-    };
-    refused(
-        x().attention(x(), x(), None, None, softcap),
-        "softcap is 0, not positive",
-    );
+    for (softcap, text) in [(0.0, "softcap is 0, not"), (f64::INFINITY, "softcap is inf, not")] {
+        let softcap = AttentionModuleOptions {
+            softcap: Some(softcap),
+            ..Default::default()
+        };
+        refused(x().attention(x(), x(), None, None, softcap), text);
+    }
     let heads = dynamic(&[1, 4, 3, 4]);
     let mask = DynTensor::ones([1, 2, 3, 3], DType::Bool, &DynDevice::default());
     refused(
