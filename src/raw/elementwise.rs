@@ -113,6 +113,13 @@ impl<B: Backend> Raw<B> {
     }
 
     fn remainder_of_its_sign(self, rhs: Arg<Self>) -> Result<Self, Error> {
+        if !self.dtype().is_float() {
+            // Not by `|y|`, which the least integer has none of.
+            let rest = self.clone().remainder(rhs.clone())?;
+            let turned = rest.clone().lower(0)?.bool_xor(self.lower(0)?)?;
+            let turned = turned.bool_and(rest.clone().not_equal(0)?)?;
+            return turned.choose(rest.clone().sub(rhs)?, rest);
+        }
         let size = match rhs {
             Arg::Tensor(x) => x.abs()?,
             Arg::Scalar(s) => self.full_like(s)?.abs()?,

@@ -73,6 +73,35 @@ fn reductions() {
     }
 }
 
+/// `|y|` wraps for the least integer.
+#[test]
+fn remainders_by_the_least_integer() {
+    fn check<E: IntElement>(x: &[i8], y: &[i8], want: &[f64], device: &DynDevice) {
+        let of = |values: &[i8]| {
+            let values: Vec<E> = values
+                .iter()
+                .map(|&v| E::from_scalar(i64::from(v).into()))
+                .collect();
+            tensor(&values, &[values.len()], device)
+        };
+        same(of(x).fmod(of(y)).unwrap(), want);
+    }
+    const MIN: i8 = i8::MIN;
+    for device in devices() {
+        let (x, y) = (
+            [5, -5, MIN, 0, 7, -7, 6, MIN],
+            [MIN, MIN, MIN, MIN, -3, 3, -3, -1],
+        );
+        check::<i8>(&x, &y, &[5.0, -5.0, 0.0, 0.0, 1.0, -1.0, 0.0, 0.0], &device);
+        check::<i64>(&[7, -7, -6], &[-3, 3, 3], &[1.0, -1.0, 0.0], &device);
+        check::<u8>(&[7, 6, 0], &[3, 3, 5], &[1.0, 0.0, 0.0], &device);
+        let by = tensor(&[5, -5], &[2], &device).fmod(i32::MIN).unwrap();
+        same(by, &[5.0, -5.0]);
+        let rows = tensor(&[5, -5], &[2, 1], &device).fmod(tensor(&[3, i32::MIN], &[1, 2], &device));
+        same(rows.unwrap(), &[2.0, 5.0, -2.0, -5.0]);
+    }
+}
+
 #[test]
 fn logarithms() {
     gradients([float(&[6], 0.1, 20.0)], |[x]| one(x.log2()));
