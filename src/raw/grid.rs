@@ -6,6 +6,9 @@ use crate::error::Error;
 use crate::op;
 use crate::shape::Shape;
 
+/// Beyond every element of every axis, and no place that is not finite.
+const FAR: f64 = 1e30;
+
 /// What stands outside an image that is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GridSamplePaddingMode {
@@ -261,6 +264,8 @@ impl<B: Backend> Raw<B> {
             return Err(Error::shape(op, &[self.shape()], message));
         };
         let shape = Shape::from([n, channels, x.shape()[1]]);
+        // An infinite place would leave no part between elements; so far outside, all are alike.
+        let [y, x] = [y.clamp(-FAR, FAR)?, x.clamp(-FAR, FAR)?];
         let flat = self.reshape([n, channels, plane])?;
         let vertical = y.clone().taps(op, height, options)?;
         let horizontal = x.clone().taps(op, width, options)?;

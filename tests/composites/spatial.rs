@@ -469,6 +469,36 @@ mod values {
         }
     }
 
+    /// However far, it is outside, or beside the edge.
+    #[test]
+    fn a_place_that_is_far() {
+        use GridSamplePaddingMode::*;
+        use InterpolateMode::*;
+        let image = [[[[1.0f32, 2.0, 3.0, 4.0]]]];
+        let x = Tensor::<Autodiff<Flex>, 4>::from_array(image, &Default::default()).require_grad();
+        let places = [[[[3e38f32, 0.0], [-3e38, 0.0], [f32::INFINITY, 0.0], [0.0, 3e38]]]];
+        for mode in [Nearest, Bilinear, Bicubic] {
+            for align in [false, true] {
+                let at = |padding| {
+                    let grid = Tensor::from_array(places, &Default::default()).require_grad();
+                    let options = GridSampleOptions::new(mode).with_padding_mode(padding);
+                    let y = x
+                        .clone()
+                        .grid_sample_2d(grid.clone(), options.with_align_corners(align));
+                    let gradients = y.clone().sum().backward();
+                    // The nearest element has none in the grid.
+                    let slopes = [&x, &grid].into_iter().filter_map(|x| x.grad(&gradients));
+                    let slopes = slopes.flat_map(|slopes| slopes.into_vec().unwrap());
+                    assert!(slopes.into_iter().all(|slope| slope.is_finite()));
+                    y.into_vec().unwrap()
+                };
+                assert_eq!(at(Zeros)[..3], [0.0; 3]);
+                assert_eq!(at(Border)[..3], [4.0, 1.0, 4.0]);
+                assert!(at(Reflection).iter().all(|y| y.is_finite()));
+            }
+        }
+    }
+
     /// Elements outside of what is sampled may be anything.
     #[test]
     fn sampling_takes_nothing_from_outside() {
