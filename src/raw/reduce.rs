@@ -205,6 +205,10 @@ impl<B: Backend> Raw<B> {
             return Err(Error::rank("cov", self.rank(), "rank 2 or more"));
         }
         let rows = self.rank() - 2;
+        if axis < rows {
+            let message = format!("axis {axis} is a batch axis; observations lie along one of the last two");
+            return Err(Error::argument("cov", message));
+        }
         let dtype = self.dtype();
         let x = self.widen()?; // as in `moments`
         let mean = x.clone().mean_dim(axis)?;

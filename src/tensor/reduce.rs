@@ -380,7 +380,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis, or the rank is below 2.
+    /// If `dim` is not one of the last two axes, or the rank is below 2.
     #[track_caller]
     pub fn cov(self, dim: impl AsDim, correction_factor: usize) -> Self
     where

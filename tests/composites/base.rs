@@ -73,6 +73,19 @@ fn reductions() {
     }
 }
 
+#[test]
+fn covariances_are_of_the_last_two_axes() {
+    gradients([normal(&[2, 3, 4])], |[x]| one(x.cov(1, 1)));
+    gradients([normal(&[2, 3, 4])], |[x]| one(x.cov(2, 0)));
+    for device in devices() {
+        let x = DynTensor::ones([2, 3, 4], DType::F32, &device).unwrap();
+        assert_eq!(x.clone().cov(1, 1).unwrap().shape()[..], [2, 4, 4]);
+        assert_eq!(x.clone().cov(2, 1).unwrap().shape()[..], [2, 3, 3]);
+        let text = refused("cov", x.clone().cov(0, 1));
+        assert!(text.contains("axis 0 is a batch axis"), "{text}");
+    }
+}
+
 /// `|y|` wraps for the least integer.
 #[test]
 fn remainders_by_the_least_integer() {
