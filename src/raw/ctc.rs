@@ -141,23 +141,18 @@ impl<B: Backend> Alignments<B> {
 
     /// The forward recursion over time, in logarithms.
     fn loss(self) -> Result<Raw<B>, Error> {
-        let (time, n, states) = (
-            self.emitted.shape()[0],
-            self.emitted.shape()[1],
-            self.emitted.shape()[2],
-        );
+        let (n, states) = (self.emitted.shape()[1], self.emitted.shape()[2]);
         let device = self.emitted.device();
         // Before the first step each sample stands at the first blank.
         let start = Raw::zeros([n, 1], self.emitted.dtype(), &device)?;
         let mut reached = start.pad([(0, 0), (0, states - 1)], NEVER)?;
-        for t in 0..time {
+        for (emitted, running) in self.emitted.iter_dim(0)?.zip(self.running.iter_dim(0)?) {
             let padded = reached.clone().pad([(0, 0), (2, 0)], NEVER)?;
             let back = |by: usize| padded.clone().narrow(1, 2 - by, states);
             let ways = vec![back(0)?, back(1)?, self.skips.clone().choose(back(2)?, NEVER)?];
             let next = Raw::stack(ways, 0)?.log_sum_exp(0)?.squeeze_dim(0)?;
-            let next = next.add(self.emitted.clone().narrow(0, t, 1)?.squeeze_dim(0)?)?;
-            let running = self.running.clone().narrow(0, t, 1)?.squeeze_dim(0)?;
-            reached = running.choose(next, reached)?;
+            let next = next.add(emitted.squeeze_dim(0)?)?;
+            reached = running.squeeze_dim(0)?.choose(next, reached)?;
         }
         // A sample ends at its last label or at the blank after it.
         let blank = self.labels.mul(2)?.reshape([n, 1])?;

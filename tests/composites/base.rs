@@ -116,6 +116,35 @@ fn remainders_by_the_least_integer() {
 }
 
 #[test]
+fn parts_of_every_number() {
+    gradients([normal(&[7, 2])], |[x]| x.split(2, 0));
+    gradients([normal(&[2, 7])], |[x]| x.split_with_sizes(&[3, 0, 1, 2, 1], 1));
+    gradients([normal(&[5])], |[x]| Ok(x.iter_dim(0)?.collect()));
+    for device in devices() {
+        let x = || DynTensor::arange(0..7, DType::F64, &device).unwrap();
+        let parts = x().split_with_sizes(&[3, 0, 1, 2, 1], 0).unwrap();
+        let want = [&[0.0, 1.0, 2.0][..], &[], &[3.0], &[4.0, 5.0], &[6.0]];
+        assert_eq!(parts.len(), want.len());
+        parts
+            .into_iter()
+            .zip(want)
+            .for_each(|(part, want)| same(part, want));
+        assert!(x().slice_dim(0, 0..0).unwrap().split(2, 0).unwrap().is_empty());
+    }
+}
+
+/// Some n log n numbers for n parts; n² of them, each a zero beside a part, would take half a minute here.
+#[test]
+fn the_gradients_of_many_parts() {
+    let x = DynTensor::ones([1 << 18], DType::F32, &DynDevice::default()).unwrap();
+    let x = x.require_grad().unwrap();
+    let parts = x.clone().split(1, 0).unwrap();
+    let loss = DynTensor::cat(parts, 0).unwrap().sum().unwrap();
+    let gradient = x.grad(&loss.backward().unwrap()).unwrap().unwrap();
+    same(gradient.sum().unwrap(), &[f64::from(1 << 18)]);
+}
+
+#[test]
 fn logarithms() {
     gradients([float(&[6], 0.1, 20.0)], |[x]| one(x.log2()));
     gradients([float(&[6], 0.1, 20.0)], |[x]| one(x.log10()));
