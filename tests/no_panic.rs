@@ -46,6 +46,24 @@ fn results_that_memory_cannot_hold_are_errors() -> Result<(), Error> {
         refused(view.clone().add(1.0f32));
         refused(view.clone().cast(DType::I64));
         refused(view.clone().repeat(&[2]));
+        refused(DynTensor::hann_window(1 << 50, true, DType::F16, &device));
+        let text = DynTensor::hann_window(1 << 61, true, DType::F16, &device);
+        let text = text.expect_err("it cannot be held").to_string();
+        assert!(text.contains("exceeds the address space"), "{text}");
+        let line = || DynTensor::ones([1, 1, 4], DType::F32, &device);
+        refused(line()?.adaptive_avg_pool(&[1 << 50]));
+        let image = || DynTensor::ones([1, 1, 4, 4], DType::F32, &device);
+        for mode in [InterpolateMode::Nearest, InterpolateMode::Bicubic] {
+            let size = InterpolateOptions::new(mode).with_output_size([1, 1 << 50]);
+            refused(image()?.interpolate(size));
+        }
+        let bytes = DynTensor::ones([1], DType::I8, &device)?.expand([1 << 28])?;
+        refused(bytes.clone().unfold(0, 1 << 27, 1));
+        let plane = bytes.reshape([1, 1, 1, 1 << 28])?;
+        refused(plane.clone().unfold4d([1, 1 << 27], UnfoldOptions::default()));
+        let blocks = DynTensor::ones([1], DType::I8, &device)?.expand([1, 1 << 26, 1 << 26])?;
+        let options = UnfoldOptions::new([1, 1], [0, 0], [1, 1]);
+        refused(blocks.fold4d([1, (1 << 27) - 1], [1, 1 << 26], options));
         assert!(view.into_data().is_err());
     }
     Ok(())

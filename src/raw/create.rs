@@ -1,6 +1,7 @@
 use std::ops::Range;
 
 use super::{Raw, held};
+use crate::backend::memory::room;
 use crate::backend::{Backend, Device};
 use crate::data::TensorData;
 use crate::element::{DType, Element, Scalar};
@@ -133,13 +134,30 @@ impl<B: Backend> Raw<B> {
         len: usize,
         places: impl Iterator<Item = usize>,
     ) -> Result<Self, Error> {
-        if len > i32::MAX as usize {
-            let message = format!("{len} elements are more than an i32 index reaches");
-            return Err(Error::argument(op, message));
-        }
+        within_reach(op, len)?;
         let places: Vec<i32> = places.map(|place| place as i32).collect();
         let shape = [places.len()];
         Self::from_vec(places, shape, &self.device())
+    }
+
+    /// The places `i · step + j · more` along an axis of size `len`, for each `i` of `n` and `j` of `m`: `[n, m]`.
+    pub(crate) fn lattice(
+        &self,
+        op: &'static str,
+        len: usize,
+        [n, step]: [usize; 2],
+        [m, more]: [usize; 2],
+    ) -> Result<Self, Error> {
+        within_reach(op, len)?;
+        room(op, &op::checked(op, [n, m].into(), DType::I32)?)?;
+        // Of one place the step may be any.
+        let line = |n, step: usize| {
+            let step = Scalar::UInt(step.min(len) as u64);
+            Self::sequence(Scalar::Int(0), step, n, DType::I32, &self.device())
+        };
+        line(n, step)?
+            .unsqueeze_dim(1)?
+            .add(line(m, more)?.unsqueeze_dim(0)?)
     }
 
     /// The integers of a range.
@@ -343,4 +361,13 @@ impl<B: Backend> Raw<B> {
         let last = positive.choose(weights.positions(axis)?, 0)?.max_dim(axis)?;
         before.min_pair(last)
     }
+}
+
+/// An error if places along an axis do not fit an `i32`.
+fn within_reach(op: &'static str, len: usize) -> Result<(), Error> {
+    if len <= i32::MAX as usize {
+        return Ok(());
+    }
+    let message = format!("{len} elements are more than an i32 index reaches");
+    Err(Error::argument(op, message))
 }

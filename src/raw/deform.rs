@@ -2,6 +2,7 @@ use super::Raw;
 use super::conv::conv_output_size;
 use super::grid::GridSampleOptions;
 use crate::backend::Backend;
+use crate::backend::memory::room;
 use crate::error::Error;
 use crate::op::{self, ConvOptions};
 use crate::shape::{Dims, Shape};
@@ -125,11 +126,12 @@ impl<B: Backend> Raw<B> {
             let message = "there are no channels, or too many points";
             return Err(Error::shape(NAME, &[self.shape()], message));
         };
-        op::checked(NAME, [images, inputs / parts, points].into(), self.dtype())?;
+        let samples = op::checked(NAME, [images, inputs / parts, points].into(), self.dtype())?;
         let out = Shape::from([batch, outputs, rows, columns]);
         if op::checked(NAME, out.clone(), self.dtype())?.shape.num_elements() == 0 {
             return self.narrow(0, 0, 0)?.reshape(out);
         }
+        room(NAME, &samples)?;
         let dtype = self.dtype();
         let offset = offset.widen()?.reshape([images, taps, 2, rows, columns])?;
         // Where the elements of the kernel lie, each `[images, kernel height, kernel width, rows, columns]`.

@@ -3,6 +3,8 @@ use std::f64::consts::PI;
 use super::Raw;
 use super::pool::spatial;
 use crate::backend::Backend;
+use crate::backend::memory::room;
+use crate::element::DType;
 use crate::error::Error;
 use crate::op;
 use crate::shape::{Dims, Shape};
@@ -340,10 +342,11 @@ impl<B: Backend> Raw<B> {
         {
             return Err(Error::argument(NAME, format!("{roi:?} is no part of the input")));
         }
-        op::checked(NAME, out.clone(), self.dtype())?;
+        let meta = op::checked(NAME, out.clone(), self.dtype())?;
         if out.num_elements() == 0 {
             return self.reshape(out);
         }
+        room(NAME, &meta)?;
         let dtype = self.dtype();
         // The width first: rows are then taken as a whole.
         let (x, beside) = self.widen()?.resampled(3, size[1], &options)?;
@@ -366,6 +369,8 @@ impl<B: Backend> Raw<B> {
         options: &InterpolateOptions,
     ) -> Result<(Self, Option<(Self, f64)>), Error> {
         let n = self.shape()[axis];
+        // Of each place up to six elements and weights.
+        room(NAME, &op::checked(NAME, [m, 6, 2].into(), DType::F64)?)?;
         let places: Vec<Option<f64>> = (0..m).map(|i| options.place(axis - 2, i, n, m)).collect();
         if n == m && (0..m).all(|i| places[i] == Some(i as f64)) {
             return Ok((self, None));

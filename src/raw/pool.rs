@@ -2,6 +2,8 @@ use smallvec::SmallVec;
 
 use super::Raw;
 use crate::backend::Backend;
+use crate::backend::memory::room;
+use crate::element::DType;
 use crate::error::Error;
 use crate::op::{self, HasMeta, Op, PoolOp, ScatterMode};
 use crate::shape::{Dims, Shape};
@@ -206,10 +208,11 @@ impl<B: Backend> Raw<B> {
         if !self.dtype().is_float() {
             return Err(Error::dtype(NAME, self.dtype(), "floats"));
         }
-        op::checked(NAME, out.clone(), self.dtype())?;
+        let meta = op::checked(NAME, out.clone(), self.dtype())?;
         if out.num_elements() == 0 {
             return self.reshape(out);
         }
+        room(NAME, &meta)?;
         let dtype = self.dtype();
         let wide = self.widen()?;
         let means = (0..axes).try_fold(wide, |x, i| x.means(i + 2, output_size[i]))?;
@@ -218,7 +221,8 @@ impl<B: Backend> Raw<B> {
 
     /// The means of `m` windows along an axis.
     fn means(self, axis: usize, m: usize) -> Result<Self, Error> {
-        let n = self.size("adaptive_avg_pool", axis)?;
+        const NAME: &str = "adaptive_avg_pool";
+        let n = self.size(NAME, axis)?;
         if n == m {
             return Ok(self);
         }
@@ -227,6 +231,7 @@ impl<B: Backend> Raw<B> {
             shape.splice(axis..=axis, [m, n / m]);
             return self.reshape(shape)?.mean_dim(axis + 1)?.squeeze_dim(axis + 1);
         }
+        room(NAME, &op::checked(NAME, [m].into(), DType::F64)?)?;
         let place = |i: usize, up: usize| ((i as u128 * n as u128 + up as u128) / m as u128) as usize;
         let bounds = |i| (place(i, 0), place(i + 1, m - 1));
         let lens = || (0..m).map(|i| bounds(i).1 - bounds(i).0);
@@ -237,7 +242,8 @@ impl<B: Backend> Raw<B> {
                 .take(longest)
                 .map(move |at| at.min(bounds(i).1 - 1))
         });
-        let index = self.places("adaptive_avg_pool", n, taps)?.reshape([m, longest])?;
+        room(NAME, &op::checked(NAME, [m, longest].into(), DType::I32)?)?;
+        let index = self.places(NAME, n, taps)?.reshape([m, longest])?;
         let mut windows = self.take(axis, index)?;
         let mut shape: Dims = smallvec::smallvec![1; windows.rank()];
         shape[axis] = m;

@@ -1,6 +1,7 @@
 use super::Raw;
 use super::conv::conv_output_size;
 use crate::backend::Backend;
+use crate::backend::memory::room;
 use crate::error::Error;
 use crate::op::{self, ConvOptions, ScatterMode};
 use crate::shape::{Dims, Shape};
@@ -49,17 +50,14 @@ impl<B: Backend> Raw<B> {
         let windows = len.checked_sub(size).map_or(0, |room| room / step + 1);
         let shape = self.shape().clone().with(axis, windows);
         let shape: Shape = shape.iter().copied().chain([size]).collect();
-        if op::checked(NAME, shape.clone(), self.dtype())?
-            .shape
-            .num_elements()
-            == 0
-        {
+        let meta = op::checked(NAME, shape.clone(), self.dtype())?;
+        if shape.num_elements() == 0 {
             return self.narrow(axis, 0, 0)?.reshape(shape);
         }
-        let index = self.places(NAME, len, taps(windows, step, size, 1))?;
+        room(NAME, &meta)?;
+        let index = self.lattice(NAME, len, [windows, step], [size, 1])?;
         let last = self.rank();
-        self.take(axis, index.reshape([windows, size])?)?
-            .movedim([axis + 1], [last])
+        self.take(axis, index)?.movedim([axis + 1], [last])
     }
 
     /// The blocks of an image `[batch, channels, height, width]`, each as a column: `[batch, channels · kernel height ·
@@ -75,10 +73,11 @@ impl<B: Backend> Raw<B> {
         };
         let blocks = Blocks::new(NAME, [height, width], kernel_size, options)?;
         let columns = blocks.columns(NAME, batch, channels)?;
-        op::checked(NAME, columns.clone(), self.dtype())?;
+        let meta = op::checked(NAME, columns.clone(), self.dtype())?;
         if columns.num_elements() == 0 {
             return self.reshape(columns);
         }
+        room(NAME, &meta)?;
         let zero = self.dtype().zero();
         let [rows, across] = blocks.taps(NAME, &self)?;
         let padded = self.pad(options.padding.map(|n| (n, n)), zero)?;
@@ -110,10 +109,11 @@ impl<B: Backend> Raw<B> {
         }
         let [height, width] = output_size;
         let image = Shape::from([batch, channels, height, width]);
-        op::checked(NAME, image.clone(), self.dtype())?;
+        let meta = op::checked(NAME, image.clone(), self.dtype())?;
         if image.num_elements() == 0 {
             return self.narrow(1, 0, 0)?.reshape(image);
         }
+        room(NAME, &meta)?;
         let dtype = self.dtype();
         let [ph, pw] = [0, 1].map(|i| output_size[i] + 2 * options.padding[i]); // `Blocks::new` has added them up
         let [row_taps, column_taps] = blocks.taps(NAME, &self)?;
@@ -187,14 +187,8 @@ impl Blocks {
             let (kernel, count) = (self.kernel[i], self.count[i]);
             let (stride, dilation) = (self.options.stride[i], self.options.dilation[i]);
             let end = (count - 1) * stride + (kernel - 1) * dilation + 1;
-            like.places(op, end, taps(kernel, dilation, count, stride))?
-                .reshape([kernel, count])
+            like.lattice(op, end, [kernel, dilation], [count, stride])
         };
         Ok([axis(0)?, axis(1)?])
     }
-}
-
-/// `a · step + b · more` for each `a` in `0..n` and `b` in `0..m`.
-fn taps(n: usize, step: usize, m: usize, more: usize) -> impl Iterator<Item = usize> {
-    (0..n).flat_map(move |a| (0..m).map(move |b| a * step + b * more))
 }
