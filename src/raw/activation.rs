@@ -26,12 +26,14 @@ impl<B: Backend> Raw<B> {
 
     /// `x`, but `slope · x` below 0; its gradient at 0 is the slope.
     pub fn leaky_relu(self, slope: f64) -> Result<Self, Error> {
+        self.floats("leaky_relu")?;
         let positive = self.clone().greater(0.0)?;
         positive.choose(self.clone(), self.mul(slope)?)
     }
 
     /// `x`, but `slope · x` below 0, with one slope, or one for each channel (axis 1); its gradient at 0 is the slope.
     pub fn prelu(self, slope: Self) -> Result<Self, Error> {
+        self.floats("prelu")?;
         let mut shape = vec![1; self.rank()];
         let slopes = slope.shape().num_elements();
         if slopes != 1 {
@@ -54,11 +56,13 @@ impl<B: Backend> Raw<B> {
 
     /// `x`, but `alpha (eˣ - 1)` below 0.
     pub fn elu(self, alpha: f64) -> Result<Self, Error> {
+        self.floats("elu")?;
         self.exponential_below_zero(alpha, 1.0)
     }
 
     /// `x`, but `alpha (e^(x / alpha) - 1)` below 0.
     pub fn celu(self, alpha: f64) -> Result<Self, Error> {
+        self.floats("celu")?;
         if !alpha.is_finite() || alpha == 0.0 {
             let message = format!("alpha is {alpha}: it must be finite and not 0");
             return Err(Error::argument("celu", message));
@@ -76,16 +80,19 @@ impl<B: Backend> Raw<B> {
 
     /// [`Raw::elu`] scaled so that activations keep mean 0 and variance 1 (Klambauer et al. 2017).
     pub fn selu(self) -> Result<Self, Error> {
+        self.floats("selu")?;
         self.elu(1.673_263_242_354_377_2)?.mul(1.050_700_987_355_480_5)
     }
 
     /// `ln(1 + e^(beta x)) / beta`.
     pub fn softplus(self, beta: f64) -> Result<Self, Error> {
+        self.floats("softplus")?;
         self.softplus_with_threshold(beta, f64::INFINITY)
     }
 
     /// [`Raw::softplus`], but `x` where `beta x` is above the threshold.
     pub fn softplus_with_threshold(self, beta: f64, threshold: f64) -> Result<Self, Error> {
+        self.floats("softplus_with_threshold")?;
         if threshold.is_nan() {
             return Err(Error::argument("softplus_with_threshold", "the threshold is NaN"));
         }
@@ -98,26 +105,31 @@ impl<B: Backend> Raw<B> {
 
     /// `ln sigmoid(x)`.
     pub fn log_sigmoid(self) -> Result<Self, Error> {
+        self.floats("log_sigmoid")?;
         self.neg()?.softplus(1.0)?.neg()
     }
 
     /// `x tanh(softplus(x))`.
     pub fn mish(self) -> Result<Self, Error> {
+        self.floats("mish")?;
         self.clone().softplus(1.0)?.tanh()?.mul(self)
     }
 
     /// `alpha x + beta` between 0 and 1.
     pub fn hard_sigmoid(self, alpha: f64, beta: f64) -> Result<Self, Error> {
+        self.floats("hard_sigmoid")?;
         self.mul(alpha)?.add(beta)?.clamp(0.0, 1.0)
     }
 
     /// `x hard_sigmoid(x / 6 + 1/2)`.
     pub fn hard_swish(self) -> Result<Self, Error> {
+        self.floats("hard_swish")?;
         self.clone().hard_sigmoid(1.0 / 6.0, 0.5)?.mul(self)
     }
 
     /// `x / (1 + |x|)`.
     pub fn softsign(self) -> Result<Self, Error> {
+        self.floats("softsign")?;
         self.clone().abs()?.add(1.0).and_then(|bound| self.div(bound))
     }
 
@@ -133,11 +145,13 @@ impl<B: Backend> Raw<B> {
 
     /// [`Raw::softmax`] of `-x`.
     pub fn softmin(self, axis: usize) -> Result<Self, Error> {
+        self.floats("softmin")?;
         self.neg()?.softmax(axis)
     }
 
     /// `eˣ / (1 + Σ eˣ)` along an axis: it can be near 0 everywhere.
     pub fn quiet_softmax(self, axis: usize) -> Result<Self, Error> {
+        self.floats("quiet_softmax")?;
         if self.size("quiet_softmax", axis)? == 0 {
             return Ok(self);
         }
@@ -152,6 +166,7 @@ impl<B: Backend> Raw<B> {
 
     /// The first half along an axis times the sigmoid of the second.
     pub fn glu(self, axis: usize) -> Result<Self, Error> {
+        self.floats("glu")?;
         let size = self.size("glu", axis)?;
         if size % 2 != 0 {
             return Err(Error::shape(
@@ -167,7 +182,8 @@ impl<B: Backend> Raw<B> {
     /// `x` between `min` and `max`, which is not below `min`.
     pub fn hardtanh(self, min: f64, max: f64) -> Result<Self, Error> {
         if min <= max {
-            return self.float_of("hardtanh")?.clamp(min, max);
+            self.floats("hardtanh")?;
+            return self.clamp(min, max);
         }
         let message = format!("the bounds are {min} and {max}: the first must not be above the second");
         Err(Error::argument("hardtanh", message))
@@ -175,13 +191,14 @@ impl<B: Backend> Raw<B> {
 
     /// `x` between 0 and 6; its gradient at 0 is 0.
     pub fn relu6(self) -> Result<Self, Error> {
-        self.float_of("relu6")?.relu()?.clamp_max(6.0)
+        self.floats("relu6")?;
+        self.relu()?.clamp_max(6.0)
     }
 
     /// `x - tanh(x)`.
     pub fn tanhshrink(self) -> Result<Self, Error> {
-        let x = self.float_of("tanhshrink")?;
-        x.clone().sub(x.tanh()?)
+        self.floats("tanhshrink")?;
+        self.clone().sub(self.tanh()?)
     }
 
     /// `x` above the threshold, `value` elsewhere.
@@ -189,14 +206,15 @@ impl<B: Backend> Raw<B> {
         if threshold.is_nan() {
             return Err(Error::argument("threshold", "the threshold is NaN"));
         }
-        let x = self.float_of("threshold")?;
+        self.floats("threshold")?;
         // Not `x > threshold`: NaN stays.
-        x.clone().lower_equal(threshold)?.choose(value, x)
+        self.clone().lower_equal(threshold)?.choose(value, self)
     }
 
     /// `x` above `alpha`, 0 elsewhere.
     pub fn thresholded_relu(self, alpha: f64) -> Result<Self, Error> {
-        self.float_of("thresholded_relu")?.threshold(alpha, 0.0)
+        self.floats("thresholded_relu")?;
+        self.threshold(alpha, 0.0)
     }
 
     /// `x` farther than `lambda` from 0, 0 elsewhere.
@@ -224,20 +242,12 @@ impl<B: Backend> Raw<B> {
         if !bias.is_finite() && bias != lambda {
             return Err(Error::argument(op, format!("the bias is {bias}, not finite")));
         }
-        let x = self.float_of(op)?;
-        let near = x.clone().abs()?.lower_equal(lambda)?;
+        self.floats(op)?;
+        let near = self.clone().abs()?.lower_equal(lambda)?;
         let moved = match bias {
-            0.0 => x,
-            _ => x.clone().sub(x.sign()?.mul(bias)?)?,
+            0.0 => self,
+            _ => self.clone().sub(self.sign()?.mul(bias)?)?,
         };
         near.choose(0.0, moved)
-    }
-
-    /// This tensor, if it holds floats.
-    fn float_of(self, op: &'static str) -> Result<Self, Error> {
-        match self.dtype() {
-            dtype if dtype.is_float() => Ok(self),
-            dtype => Err(Error::dtype(op, dtype, "a float type")),
-        }
     }
 }

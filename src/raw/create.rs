@@ -335,9 +335,7 @@ impl<B: Backend> Raw<B> {
         let Some((&classes, batch)) = self.shape().split_last() else {
             return Err(Error::rank(op, 0, "weights along the last axis, rank 1 or more"));
         };
-        if !self.dtype().is_float() {
-            return Err(Error::dtype(op, self.dtype(), "a float type"));
-        }
+        self.floats(op)?;
         if samples == 0 || classes == 0 {
             return Err(Error::argument(
                 op,

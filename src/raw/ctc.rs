@@ -49,13 +49,7 @@ fn check<B: Backend>(
     blank: usize,
 ) -> Result<(), Error> {
     let op = "ctc_loss";
-    if !log_probs.dtype().is_float() {
-        return Err(Error::dtype(
-            op,
-            log_probs.dtype(),
-            "log-probabilities of a float type",
-        ));
-    }
+    log_probs.floats(op)?;
     if let Some(x) = [targets, lengths[0], lengths[1]]
         .into_iter()
         .find(|x| !x.dtype().is_int())

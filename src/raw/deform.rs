@@ -97,14 +97,9 @@ impl<B: Backend> Raw<B> {
             );
             return Err(Error::shape(NAME, &[self.shape(), weight.shape()], message));
         }
-        if !self.dtype().is_float() {
-            return Err(Error::dtype(NAME, self.dtype(), "floats"));
-        }
+        self.floats(NAME)?;
         for p in [&offset, &weight].into_iter().chain(&mask).chain(&bias) {
-            if p.dtype() != self.dtype() {
-                let expected = format!("{}, as the image; `cast` converts", self.dtype());
-                return Err(Error::dtype(NAME, p.dtype(), expected));
-            }
+            self.same_dtype(NAME, p, "the image")?;
         }
         let taps = kh * kw; // of a tensor's shape
         let has = |p: &Self, what: &str, each: usize| {

@@ -66,9 +66,7 @@ impl<B: Backend> Raw<B> {
 
     /// The logarithm to a base.
     fn log_to(self, op: &'static str, base: f64) -> Result<Self, Error> {
-        if !self.dtype().is_float() {
-            return Err(Error::dtype(op, self.dtype(), "a float type"));
-        }
+        self.floats(op)?;
         let dtype = self.dtype();
         let x = self.widen()?;
         let wide = x.dtype();
@@ -142,9 +140,7 @@ impl<B: Backend> Raw<B> {
     /// Rounds to multiples of `10^-decimals`; of two, to the even one.
     pub fn round_to(self, decimals: i32) -> Result<Self, Error> {
         let dtype = self.dtype();
-        if !dtype.is_float() {
-            return Err(Error::dtype("round_to", dtype, "a float type"));
-        }
+        self.floats("round_to")?;
         let scale = 10f64.powi(decimals.saturating_abs());
         // What overflows when it is scaled must be whole already.
         let (greatest, whole) = match dtype {

@@ -185,9 +185,7 @@ impl<B: Backend> Raw<B> {
             let message = format!("the maps of a batch of {batch} are [{batch}, 2, 3]");
             return Err(Error::shape(NAME, &[self.shape()], message));
         }
-        if !self.dtype().is_float() {
-            return Err(Error::dtype(NAME, self.dtype(), "floats"));
-        }
+        self.floats(NAME)?;
         op::checked(NAME, [batch, height, width, 2].into(), self.dtype())?;
         if batch * height * width == 0 {
             return self.narrow(1, 0, 0)?.reshape([batch, height, width, 2]);
@@ -224,13 +222,8 @@ impl<B: Backend> Raw<B> {
             let message = "there is nothing to sample";
             return Err(Error::shape(NAME, &[self.shape()], message));
         }
-        if !self.dtype().is_float() {
-            return Err(Error::dtype(NAME, self.dtype(), "floats"));
-        }
-        if grid.dtype() != self.dtype() {
-            let expected = format!("{}, as the image; `cast` converts", self.dtype());
-            return Err(Error::dtype(NAME, grid.dtype(), expected));
-        }
+        self.floats(NAME)?;
+        self.same_dtype(NAME, &grid, "the image")?;
         let dtype = self.dtype();
         let points = grid.widen()?.reshape([batch, rows * columns, 2])?;
         let along = |i, size: usize| {

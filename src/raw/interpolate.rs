@@ -324,9 +324,7 @@ impl<B: Backend> Raw<B> {
                 "rank 4, [batch, channels, height, width]",
             ));
         };
-        if !self.dtype().is_float() {
-            return Err(Error::dtype(NAME, self.dtype(), "floats"));
-        }
+        self.floats(NAME)?;
         let size = options.size([height, width])?;
         let out = Shape::from([batch, channels, size[0], size[1]]);
         if spatial(&self).contains(&0) || size.contains(&0) {

@@ -232,6 +232,20 @@ impl<B: Backend> Raw<B> {
         Ok(self.shape()[axis])
     }
 
+    /// An error of `op` if the elements are not floats.
+    pub(crate) fn floats(&self, op: &'static str) -> Result<(), Error> {
+        floats(op, self.dtype())
+    }
+
+    /// An error of `op` if another operand has not the element type of this tensor, which is `what`.
+    pub(crate) fn same_dtype(&self, op: &'static str, other: &Self, what: &str) -> Result<(), Error> {
+        if other.dtype() == self.dtype() {
+            return Ok(());
+        }
+        let expected = format!("{}, as {what}", self.dtype());
+        Err(Error::dtype(op, other.dtype(), expected))
+    }
+
     /// The number of axes.
     pub fn rank(&self) -> usize {
         self.shape().rank()
@@ -324,6 +338,14 @@ impl<B: BackendTypes> From<Scalar> for Arg<Raw<B>> {
     fn from(value: Scalar) -> Self {
         Arg::Scalar(value)
     }
+}
+
+/// An error of `op` if elements of this type are not floats.
+fn floats(op: &'static str, dtype: DType) -> Result<(), Error> {
+    if dtype.is_float() {
+        return Ok(());
+    }
+    Err(Error::dtype(op, dtype, "a float type"))
 }
 
 fn held<B: Backend>(dtype: DType, device: &B::Device) -> Result<(), Error> {

@@ -102,13 +102,8 @@ impl<B: Backend> Raw<B> {
                 "rank 2 or more, [batch, channels, …]",
             ));
         };
-        if !self.dtype().is_float() {
-            return Err(Error::dtype(NAME, self.dtype(), "floats"));
-        }
-        if p.dtype() != self.dtype() {
-            let expected = format!("{}, as the input; `cast` converts", self.dtype());
-            return Err(Error::dtype(NAME, p.dtype(), expected));
-        }
+        self.floats(NAME)?;
+        self.same_dtype(NAME, p, "the input")?;
         if p.shape()[..] != [channels] {
             let message = format!("there must be one number for each of the {channels} channels, axis 1");
             return Err(Error::shape(NAME, &[self.shape(), p.shape()], message));

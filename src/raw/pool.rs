@@ -205,9 +205,7 @@ impl<B: Backend> Raw<B> {
             let message = "there are no means of nothing, nor 0 of something";
             return Err(Error::shape(NAME, &[self.shape(), &out], message));
         }
-        if !self.dtype().is_float() {
-            return Err(Error::dtype(NAME, self.dtype(), "floats"));
-        }
+        self.floats(NAME)?;
         let meta = op::checked(NAME, out.clone(), self.dtype())?;
         if out.num_elements() == 0 {
             return self.reshape(out);

@@ -200,6 +200,7 @@ impl<B: Backend> Raw<B> {
     /// The covariance of variables of which `axis` holds the observations, divided by `n - correction`: from `[n, k]`
     /// with axis 0, or from `[k, n]` with axis 1, it is `[k, k]`. Axes before the last two are batch axes.
     pub fn cov(self, axis: usize, correction: usize) -> Result<Self, Error> {
+        self.floats("cov")?;
         let n = self.size("cov", axis)?;
         if self.rank() < 2 {
             return Err(Error::rank("cov", self.rank(), "rank 2 or more"));

@@ -1,5 +1,5 @@
-use super::Raw;
 use super::fourier::{self, Complex};
+use super::{Raw, floats};
 use crate::backend::memory::room;
 use crate::backend::{Backend, Readable};
 use crate::data::TensorData;
@@ -76,16 +76,10 @@ impl StftOptions {
         &self,
         op: &'static str,
         window: Option<&Raw<B>>,
-        dtype: DType,
+        signal: &Raw<B>,
     ) -> Result<(), Error> {
         let Some(window) = window else { return Ok(()) };
-        if window.dtype() != dtype {
-            return Err(Error::dtype(
-                op,
-                window.dtype(),
-                format!("a window of {dtype}, as the signal"),
-            ));
-        }
+        signal.same_dtype(op, window, "the signal")?;
         let length = self.window_length();
         if window.shape()[..] != [length] {
             let message =
@@ -202,11 +196,11 @@ impl<B: Backend> Raw<B> {
     pub fn stft(self, window: Option<Self>, options: StftOptions) -> Result<Self, Error> {
         const OP: &str = "stft";
         options.check(OP)?;
-        is_float(OP, self.dtype())?;
+        self.floats(OP)?;
         let [batch, len] = self.shape()[..] else {
             return Err(Error::rank(OP, self.rank(), "a batch of signals, rank 2"));
         };
-        options.check_window(OP, window.as_ref(), self.dtype())?;
+        options.check_window(OP, window.as_ref(), &self)?;
         let (n_fft, margin) = (options.n_fft, options.margin());
         if options.center && len <= margin {
             let message = format!(
@@ -253,12 +247,12 @@ impl<B: Backend> Raw<B> {
     {
         const OP: &str = "istft";
         options.check(OP)?;
-        is_float(OP, self.dtype())?;
+        self.floats(OP)?;
         let &[batch, frames, frequencies, 2] = &self.shape()[..] else {
             let message = "expected [batch, frames, frequencies, 2], as of `stft`";
             return Err(Error::shape(OP, &[self.shape()], message));
         };
-        options.check_window(OP, window.as_ref(), self.dtype())?;
+        options.check_window(OP, window.as_ref(), &self)?;
         let (n_fft, hop, margin) = (options.n_fft, options.hop_length, options.margin());
         if frequencies != options.frequencies() || frames == 0 {
             let message = format!(
@@ -354,7 +348,7 @@ impl<B: Backend> Raw<B> {
         dtype: DType,
         device: &B::Device,
     ) -> Result<Self, Error> {
-        is_float(op, dtype)?;
+        floats(op, dtype)?;
         room(op, &op::checked(op, [size].into(), DType::F64)?)?;
         let period = if periodic { size } else { size.saturating_sub(1) };
         let value = |k| match size {
@@ -378,7 +372,7 @@ struct Lines {
 
 impl Lines {
     fn new<B: Backend>(op: &'static str, x: &Raw<B>, axis: usize) -> Result<Self, Error> {
-        is_float(op, x.dtype())?;
+        x.floats(op)?;
         x.size(op, axis)?;
         let shape = x.shape().clone();
         Ok(Lines {
@@ -395,13 +389,7 @@ impl Lines {
             let message = "the real and the imaginary part must have one shape";
             return Err(Error::shape(op, &[re.shape(), im.shape()], message));
         }
-        if re.dtype() != im.dtype() {
-            return Err(Error::dtype(
-                op,
-                im.dtype(),
-                format!("{}, as the real part", re.dtype()),
-            ));
-        }
+        re.same_dtype(op, im, "the real part")?;
         Self::new(op, re, axis)
     }
 
@@ -456,11 +444,4 @@ impl Lines {
     fn pair<B: Backend>(&self, rows: Complex<B>) -> Result<(Raw<B>, Raw<B>), Error> {
         Ok((self.restore(rows.re)?, self.restore(rows.im)?))
     }
-}
-
-fn is_float(op: &'static str, dtype: DType) -> Result<(), Error> {
-    if dtype.is_float() {
-        return Ok(());
-    }
-    Err(Error::dtype(op, dtype, "a float type"))
 }

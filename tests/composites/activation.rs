@@ -140,6 +140,34 @@ fn a_quiet_softmax_of_many_halves() {
     }
 }
 
+/// The error names the function that was called, not one of the ops it is made of.
+#[test]
+fn activations_are_of_floats() {
+    for device in devices() {
+        let x = || tensor(&[1, -2], &[1, 2], &device);
+        for (name, result) in [
+            ("leaky_relu", x().leaky_relu(0.5)),
+            ("prelu", x().prelu(tensor(&[1], &[1], &device))),
+            ("elu", x().elu(1.0)),
+            ("celu", x().celu(1.0)),
+            ("selu", x().selu()),
+            ("softplus", x().softplus(1.0)),
+            ("softplus_with_threshold", x().softplus_with_threshold(1.0, 20.0)),
+            ("log_sigmoid", x().log_sigmoid()),
+            ("mish", x().mish()),
+            ("hard_sigmoid", x().hard_sigmoid(1.0, 0.0)),
+            ("hard_swish", x().hard_swish()),
+            ("softsign", x().softsign()),
+            ("softmin", x().softmin(1)),
+            ("quiet_softmax", x().quiet_softmax(1)),
+            ("glu", x().glu(1)),
+        ] {
+            let text = refused(name, result);
+            assert!(text.contains("expected a float type, got i32"), "{text}");
+        }
+    }
+}
+
 #[test]
 fn factors_that_make_no_curve() {
     for device in devices() {

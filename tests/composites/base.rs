@@ -83,6 +83,8 @@ fn covariances_are_of_the_last_two_axes() {
         assert_eq!(x.clone().cov(2, 1).unwrap().shape()[..], [2, 3, 3]);
         let text = refused("cov", x.clone().cov(0, 1));
         assert!(text.contains("axis 0 is a batch axis"), "{text}");
+        let text = refused("cov", x.int().unwrap().cov(1, 1));
+        assert!(text.contains("a float type"), "{text}");
     }
 }
 

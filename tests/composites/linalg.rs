@@ -641,7 +641,7 @@ fn what_is_refused() {
         ),
         (
             one(random(&[2, 2]).int().unwrap().det()),
-            "det: expected floats, got i32; `cast` converts",
+            "det: expected a float type, got i32; `cast` converts",
         ),
         (
             one(random(&[2, 3]).cholesky(true)),
@@ -677,7 +677,7 @@ fn what_is_refused() {
         ),
         (
             one(random(&[2, 2]).solve(random(&[2, 2]).float().unwrap())),
-            "solve: expected f64, as A is, got f32; `cast` converts",
+            "solve: expected f64, as A, got f32; `cast` converts",
         ),
         (
             one(random(&[2, 2]).cross(random(&[2, 3]), 1)),
@@ -710,6 +710,25 @@ fn what_is_refused() {
             Ok(_) => panic!("accepted: {text}"),
         }
     }
+}
+
+/// The error names the function that was called, not one of the ops it is made of.
+#[test]
+fn norms_are_of_floats() {
+    let x = || tensor(&[2], &[1.0, 2.0]).int().unwrap();
+    for (name, result) in [
+        ("vector_norm", x().vector_norm(2, 0)),
+        ("vector_norm", x().vector_norm(3, 0)),
+        ("vector_norm", x().vector_norm(-1, 0)),
+        ("vector_norm", x().vector_norm_dims(0.5, &[0])),
+        ("vector_norm", x().bool().unwrap().vector_norm_dims(1, &[0])),
+        ("vector_normalize", x().vector_normalize(1, 0, 1e-5)),
+        ("cosine_similarity", x().cosine_similarity(x(), 0, None)),
+    ] {
+        let text = result.unwrap_err().to_string();
+        assert!(text.starts_with(&format!("{name}: ")), "{text}");
+    }
+    assert_eq!(x().l1_norm(0).unwrap().into_vec::<i32>().unwrap(), [3]);
 }
 
 fn three(outputs: Result<(DynTensor, DynTensor, DynTensor), Error>) -> Outputs {

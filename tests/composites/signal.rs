@@ -356,7 +356,7 @@ fn errors_name_the_way_out() {
     );
     refused(
         x.clone().stft(Some(upload(&[1f32; 4], &[4])), plain),
-        "expected a window of f64",
+        "expected f64, as the signal",
     );
     refused(
         x.clone().stft(None, StftOptions::new(8)),

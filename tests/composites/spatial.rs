@@ -692,7 +692,7 @@ fn errors_say_what_was_given_and_the_way_out() {
     let ints = DynTensor::ones([1, 1, 2, 2], DType::I32, &DynDevice::default()).unwrap();
     refused(
         ints.clone().adaptive_avg_pool(&[1, 1]),
-        "expected floats, got i32",
+        "expected a float type, got i32",
     );
     refused(x().adaptive_avg_pool(&[2]), "batch, channels and 1 spatial axes");
     refused(x().adaptive_avg_pool(&[2, 0]), "no means of nothing");
@@ -749,7 +749,7 @@ fn errors_say_what_was_given_and_the_way_out() {
     let doubles = grid().cast(DType::F64).unwrap();
     refused(
         x().grid_sample_2d(doubles, InterpolateMode::Bilinear),
-        "expected f32, as the image; `cast` converts, got f64",
+        "expected f32, as the image, got f64",
     );
     refused(
         dynamic(&[2, 2, 3]).affine_grid_2d([3, 1, 2, 2]),

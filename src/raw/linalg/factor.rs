@@ -126,13 +126,7 @@ impl<B: Backend> Raw<B> {
     /// [`Raw::solve`], where it is said whether B is vectors.
     pub(crate) fn solve_for(self, b: Self, vectors: bool) -> Result<Self, Error> {
         let n = self.square_matrix("solve")?;
-        if b.dtype() != self.dtype() {
-            return Err(Error::dtype(
-                "solve",
-                b.dtype(),
-                format!("{}, as A is", self.dtype()),
-            ));
-        }
+        self.same_dtype("solve", &b, "A")?;
         if vectors {
             let (axis, last) = (b.rank(), self.rank() - 1);
             return self.solve_for(b.unsqueeze_dim(axis)?, false)?.squeeze_dim(last);

@@ -75,6 +75,7 @@ impl<B: Backend> Raw<B> {
     /// `x / max(|x|, eps) · y / max(|y|, eps)` along an axis, which stays with size 1. By default `eps` is the least
     /// positive normal number.
     pub fn cosine_similarity(self, other: Self, axis: usize, eps: Option<f64>) -> Result<Self, Error> {
+        self.floats("cosine_similarity")?;
         let dtype = self.dtype();
         let eps = eps.unwrap_or(match dtype {
             DType::F64 => f64::MIN_POSITIVE,
@@ -86,8 +87,8 @@ impl<B: Backend> Raw<B> {
 
     /// The rows and columns of a matrix of floats, rank 2 or more.
     fn matrix(&self, op: &'static str) -> Result<(usize, usize), Error> {
+        self.floats(op)?;
         match &self.shape()[..] {
-            _ if !self.dtype().is_float() => Err(Error::dtype(op, self.dtype(), "floats")),
             &[.., rows, columns] => Ok((rows, columns)),
             _ => Err(Error::rank(op, self.rank(), "a matrix, rank 2 or more")),
         }

@@ -83,9 +83,17 @@ impl<B: Backend> Raw<B> {
 
     /// A norm over several axes.
     pub fn vector_norm_dims(self, norm: impl Into<Norm>, axes: &[usize]) -> Result<Self, Error> {
+        self.norm_over(norm.into().to_exponent().into(), axes)
+            .map_err(|error| error.of("vector_norm"))
+    }
+
+    fn norm_over(self, norm: Norm, axes: &[usize]) -> Result<Self, Error> {
+        if let Norm::L2 | Norm::Lp(_) = norm {
+            self.floats("vector_norm")?;
+        }
         let dtype = self.dtype();
         let x = self.widen()?; // powers overflow long before their root does
-        let norm = match norm.into().to_exponent().into() {
+        let norm = match norm {
             Norm::L0 => {
                 let wide = x.dtype();
                 x.not_equal(0)?.cast(wide)?.sum_dims(axes)
@@ -113,6 +121,7 @@ impl<B: Backend> Raw<B> {
 
     /// `x / max(norm, eps)` with the norm along an axis.
     pub fn vector_normalize(self, norm: impl Into<Norm>, axis: usize, eps: f64) -> Result<Self, Error> {
+        self.floats("vector_normalize")?;
         if eps.is_nan() {
             return Err(Error::argument(
                 "vector_normalize",
