@@ -134,7 +134,7 @@ fn one_axis(x: &DynTensor, n: usize) {
         x.sort_with_indices(n); x.sort_descending_with_indices(n); x.argsort(n); x.argsort_descending(n); x.topk(n, 0);
         x.topk(1, n); x.topk_with_indices(0, n); x.one_hot(small); x.softmax(n); x.log_softmax(n); x.softmin(n);
         x.quiet_softmax(n); x.glu(n); x.l1_norm(n); x.l2_norm(n); x.lp_norm(0.0, n); x.lp_norm(f64::NAN, n);
-        x.max_abs_norm(n); x.min_abs_norm(n); x.all_gather(n); x.broadcast(n); x.reduce_scatter(ReduceKind::Sum, n);
+        x.max_abs_norm(n); x.min_abs_norm(n); x.all_gather(n); x.broadcast(n); x.reduce_scatter(n, ReduceKind::Sum);
         DynTensor::stack(vec![x.clone(), x], n); DynTensor::cat(vec![x.clone(), x], n); DynTensor::cat(vec![], n);
         DynTensor::stack(vec![], n);
     }

@@ -10,9 +10,9 @@ use crate::shape::{Dims, Shape};
 /// How an image is resampled: what becomes of a place between its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpolateMode {
-    /// The element before the place.
+    /// The element before the place, or the one that [`InterpolateOptions::nearest_mode`] says; in a grid the nearest.
     Nearest,
-    /// The nearest element.
+    /// The nearest element; a grid does not take it.
     NearestExact,
     /// A line through the 2 nearest elements of each axis.
     Bilinear,
