@@ -59,6 +59,9 @@ impl<B: Backend> Raw<B> {
 
     /// `x`, but `alpha (e^(x / alpha) - 1)` below 0.
     pub fn celu(self, alpha: f64) -> Result<Self, Error> {
+        if alpha == 0.0 {
+            return Err(Error::argument("celu", "alpha is 0, by which x is divided"));
+        }
         self.exponential_below_zero(alpha, alpha)
     }
 

@@ -111,6 +111,7 @@ fn edges() {
         let text = refused("hardtanh", x().hardtanh(1.0, -1.0));
         assert!(text.contains("1 and -1"), "{text}");
         refused("hardtanh", x().hardtanh(NAN, 1.0));
+        refused("celu", x().celu(0.0));
         refused("threshold", x().threshold(NAN, 1.0));
         refused("softplus_with_threshold", x().softplus_with_threshold(1.0, NAN));
         refused("hard_shrink", x().hard_shrink(-0.5));
