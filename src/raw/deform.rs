@@ -2,6 +2,7 @@ use super::Raw;
 use super::conv::conv_output_size;
 use super::grid::GridSampleOptions;
 use crate::backend::Backend;
+use crate::backend::memory::room;
 use crate::error::Error;
 use crate::op::{self, ConvOptions};
 use crate::shape::{Dims, Shape};
@@ -101,7 +102,7 @@ impl<B: Backend> Raw<B> {
         }
         for p in [&offset, &weight].into_iter().chain(&mask).chain(&bias) {
             if p.dtype() != self.dtype() {
-                let expected = format!("{}, as the image; `cast` converts", self.dtype());
+                let expected = format!("{}, as the image", self.dtype());
                 return Err(Error::dtype(NAME, p.dtype(), expected));
             }
         }
@@ -125,7 +126,8 @@ impl<B: Backend> Raw<B> {
             let message = "there are no channels, or too many points";
             return Err(Error::shape(NAME, &[self.shape()], message));
         };
-        op::checked(NAME, [images, inputs / parts, points].into(), self.dtype())?;
+        let samples = [images, inputs / parts, points];
+        room(NAME, &op::checked(NAME, samples.into(), self.dtype())?)?;
         let out = Shape::from([batch, outputs, rows, columns]);
         if op::checked(NAME, out.clone(), self.dtype())?.shape.num_elements() == 0 {
             return self.narrow(0, 0, 0)?.reshape(out);

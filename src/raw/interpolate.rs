@@ -3,6 +3,8 @@ use std::f64::consts::PI;
 use super::Raw;
 use super::pool::spatial;
 use crate::backend::Backend;
+use crate::backend::memory::room;
+use crate::element::DType;
 use crate::error::Error;
 use crate::op;
 use crate::shape::{Dims, Shape};
@@ -343,6 +345,10 @@ impl<B: Backend> Raw<B> {
         op::checked(NAME, out.clone(), self.dtype())?;
         if out.num_elements() == 0 {
             return self.reshape(out);
+        }
+        for m in size {
+            // The tables of the host: 16 numbers for each element of an axis, or less.
+            room(NAME, &op::checked(NAME, [m, 16].into(), DType::F64)?)?;
         }
         let dtype = self.dtype();
         // The width first: rows are then taken as a whole.

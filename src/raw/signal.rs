@@ -1,10 +1,11 @@
 use super::Raw;
 use super::fourier::{self, Complex};
+use crate::backend::memory::room;
 use crate::backend::{Backend, Readable};
 use crate::data::TensorData;
-use crate::element::{DType, Scalar};
+use crate::element::DType;
 use crate::error::Error;
-use crate::op::{self, CreateOp, PadMode, ScatterMode};
+use crate::op::{self, PadMode, ScatterMode};
 use crate::shape::{Dims, Shape};
 
 /// Where the sum of the squared windows is less, [`Raw::istft`] has nothing to divide by; as in PyTorch.
@@ -354,7 +355,7 @@ impl<B: Backend> Raw<B> {
         device: &B::Device,
     ) -> Result<Self, Error> {
         is_float(op, dtype)?;
-        op::infer_create(&CreateOp::Full(Scalar::Int(0)), [size].into(), dtype)?;
+        room(op, &op::checked(op, [size].into(), DType::F64)?)?;
         let period = if periodic { size } else { size.saturating_sub(1) };
         let value = |k| match size {
             1 => 1.0,

@@ -1,6 +1,7 @@
 use super::Raw;
 use super::conv::conv_output_size;
 use crate::backend::Backend;
+use crate::backend::memory::room;
 use crate::error::Error;
 use crate::op::{self, ConvOptions, ScatterMode};
 use crate::shape::{Dims, Shape};
@@ -49,11 +50,8 @@ impl<B: Backend> Raw<B> {
         let windows = len.checked_sub(size).map_or(0, |room| room / step + 1);
         let shape = self.shape().clone().with(axis, windows);
         let shape: Shape = shape.iter().copied().chain([size]).collect();
-        if op::checked(NAME, shape.clone(), self.dtype())?
-            .shape
-            .num_elements()
-            == 0
-        {
+        room(NAME, &op::checked(NAME, shape.clone(), self.dtype())?)?; // for the places on the host
+        if shape.num_elements() == 0 {
             return self.narrow(axis, 0, 0)?.reshape(shape);
         }
         let index = self.places(NAME, len, taps(windows, step, size, 1))?;
@@ -75,7 +73,7 @@ impl<B: Backend> Raw<B> {
         };
         let blocks = Blocks::new(NAME, [height, width], kernel_size, options)?;
         let columns = blocks.columns(NAME, batch, channels)?;
-        op::checked(NAME, columns.clone(), self.dtype())?;
+        room(NAME, &op::checked(NAME, columns.clone(), self.dtype())?)?;
         if columns.num_elements() == 0 {
             return self.reshape(columns);
         }
