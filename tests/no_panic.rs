@@ -6,7 +6,7 @@ use keyway::module::{
 use keyway::op::{ConvOptions, PoolOptions};
 use keyway::prelude::*;
 use keyway::raw::{ConvTransposeOptions, DeformConvOptions, UnfoldOptions};
-use keyway::{DType, DynDevice, DynTensor};
+use keyway::{DType, DynDevice, DynTensor, PrintOptions, set_print_options};
 
 #[test]
 fn every_call_returns() -> Result<(), Error> {
@@ -46,7 +46,36 @@ fn results_that_memory_cannot_hold_are_errors() -> Result<(), Error> {
         refused(view.clone().add(1.0f32));
         refused(view.clone().cast(DType::I64));
         refused(view.clone().repeat(&[2]));
-        assert!(view.into_data().is_err());
+        assert!(view.clone().into_data().is_err());
+
+        // Tables that the host makes beforehand.
+        let image = || DynTensor::ones([1, 1, 1, 1], DType::F32, &device);
+        let nearest = InterpolateOptions::new(InterpolateMode::Nearest);
+        refused(image()?.interpolate(nearest.with_output_size([HUGE, 1])));
+        refused(image()?.interpolate(nearest.with_scale_factor([1.0, 1e13])));
+        refused(image()?.adaptive_avg_pool(&[HUGE, 1]));
+        refused(view.narrow(0, 0, 1 << 30)?.unfold(0, 1 << 28, 1 << 20));
+        refused(DynTensor::hann_window(HUGE, true, DType::F16, &device));
+        refused(DynTensor::blackman_window(HUGE, false, DType::F64, &device));
+        let offset = image()?.expand([1, 2, HUGE + 1, 1])?;
+        let padded = DeformConvOptions::new([1, 1], [HUGE / 2, 0], [1, 1], 1, 1);
+        refused(image()?.deform_conv2d(offset, image()?, None, None, padded));
+    }
+    Ok(())
+}
+
+/// `format!` panics at some number of decimals.
+#[test]
+fn any_number_of_decimals_is_written() -> Result<(), Error> {
+    let x = DynTensor::ones([2], DType::F64, &DynDevice::default())?.mul(-100)?;
+    assert!(format!("{x:.65535}").starts_with("[-100.0000"));
+    for precision in [65_535, 65_536, usize::MAX] {
+        set_print_options(PrintOptions {
+            threshold: 0,
+            edge_items: usize::MAX,
+            precision: Some(precision),
+        });
+        assert!(x.to_string().starts_with("[-100.0000"));
     }
     Ok(())
 }

@@ -225,7 +225,7 @@ impl<B: Backend> Raw<B> {
             return Err(Error::dtype(NAME, self.dtype(), "floats"));
         }
         if grid.dtype() != self.dtype() {
-            let expected = format!("{}, as the image; `cast` converts", self.dtype());
+            let expected = format!("{}, as the image", self.dtype());
             return Err(Error::dtype(NAME, grid.dtype(), expected));
         }
         let dtype = self.dtype();

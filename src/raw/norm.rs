@@ -106,7 +106,7 @@ impl<B: Backend> Raw<B> {
             return Err(Error::dtype(NAME, self.dtype(), "floats"));
         }
         if p.dtype() != self.dtype() {
-            let expected = format!("{}, as the input; `cast` converts", self.dtype());
+            let expected = format!("{}, as the input", self.dtype());
             return Err(Error::dtype(NAME, p.dtype(), expected));
         }
         if p.shape()[..] != [channels] {

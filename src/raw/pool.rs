@@ -2,6 +2,7 @@ use smallvec::SmallVec;
 
 use super::Raw;
 use crate::backend::Backend;
+use crate::backend::memory::room;
 use crate::error::Error;
 use crate::op::{self, HasMeta, Op, PoolOp, ScatterMode};
 use crate::shape::{Dims, Shape};
@@ -206,7 +207,7 @@ impl<B: Backend> Raw<B> {
         if !self.dtype().is_float() {
             return Err(Error::dtype(NAME, self.dtype(), "floats"));
         }
-        op::checked(NAME, out.clone(), self.dtype())?;
+        room(NAME, &op::checked(NAME, out.clone(), self.dtype())?)?; // for the windows' tables on the host
         if out.num_elements() == 0 {
             return self.reshape(out);
         }
@@ -250,8 +251,12 @@ impl<B: Backend> Raw<B> {
         windows.sum_dim(axis + 1)?.div(lens)?.squeeze_dim(axis + 1)
     }
 
-    /// An error if `grad` has not the shape of what a pool of this tensor gives.
+    /// An error if `grad` has not the shape and the element type of what a pool of this tensor gives.
     fn pooled(&self, op: &'static str, options: &PoolOptions, grad: &Self) -> Result<(), Error> {
+        if grad.dtype() != self.dtype() {
+            let expected = format!("{}, as the input", self.dtype());
+            return Err(Error::dtype(op, grad.dtype(), expected));
+        }
         let size = options.output_size(spatial(self));
         let out = size.filter(|_| self.rank() >= 3).map(|size| {
             let sizes = self.shape()[..2].iter().copied();

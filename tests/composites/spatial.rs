@@ -719,7 +719,7 @@ fn errors_say_what_was_given_and_the_way_out() {
     let doubles = grid().cast(DType::F64).unwrap();
     refused(
         x().grid_sample_2d(doubles, InterpolateMode::Bilinear),
-        "expected f32, as the image; `cast` converts, got f64",
+        "expected f32, as the image, got f64; `cast` converts",
     );
     refused(
         dynamic(&[2, 2, 3]).affine_grid_2d([3, 1, 2, 2]),
@@ -753,6 +753,11 @@ fn errors_say_what_was_given_and_the_way_out() {
     refused(
         x().max_pool_with_indices_backward(MaxPoolOptions::new([3, 4]), two, ints),
         "must have one shape",
+    );
+    let half = || dynamic(&[1, 2, 1, 1]).cast(DType::F16).unwrap();
+    refused(
+        x().avg_pool_backward(half(), AvgPoolOptions::new([3, 4])),
+        "expected f32, as the input, got f16",
     );
     refused(
         x().conv_weight_backward(dynamic(&[2, 1, 1, 1]), x(), ConvOptions::<2>::default()),

@@ -56,7 +56,7 @@ impl<B: Backend> Raw<B> {
             let message = format!("the cross product is one of 3 numbers each, along axis {axis}");
             return Err(Error::shape("cross", &[self.shape(), other.shape()], message));
         }
-        let dtype = self.dtype();
+        let dtype = self.of_one_type("cross", &other)?;
         let (x, y) = (self.widen()?, other.widen()?); // their products overflow long before the difference does
         let next = |x: &Self| x.clone().roll_dim(-1, axis);
         let last = |x: &Self| x.clone().roll_dim(1, axis);
@@ -75,13 +75,21 @@ impl<B: Backend> Raw<B> {
     /// `x / max(|x|, eps) · y / max(|y|, eps)` along an axis, which stays with size 1. By default `eps` is the least
     /// positive normal number.
     pub fn cosine_similarity(self, other: Self, axis: usize, eps: Option<f64>) -> Result<Self, Error> {
-        let dtype = self.dtype();
+        let dtype = self.of_one_type("cosine_similarity", &other)?;
         let eps = eps.unwrap_or(match dtype {
             DType::F64 => f64::MIN_POSITIVE,
             _ => f32::MIN_POSITIVE.into(),
         });
         let unit = |x: Self| x.widen()?.vector_normalize(Norm::L2, axis, eps);
         unit(self)?.mul(unit(other)?)?.sum_dim(axis)?.cast(dtype)
+    }
+
+    /// The element type of both; widened they might have one that they have not.
+    fn of_one_type(&self, op: &'static str, other: &Self) -> Result<DType, Error> {
+        match (self.dtype(), other.dtype()) {
+            (dtype, got) if got == dtype => Ok(dtype),
+            (dtype, got) => Err(Error::dtype(op, got, format!("{dtype}, as the other operand"))),
+        }
     }
 
     /// The rows and columns of a matrix of floats, rank 2 or more.
