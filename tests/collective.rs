@@ -255,7 +255,7 @@ fn reduce_scatter_gives_each_member_its_part_of_the_sum() {
     let results = group(2, |device| {
         let base = 10 * device.rank() as i32;
         let x = || tensor::<M, 2, i32>((base..base + 4).collect(), [2, 2], &device);
-        let scatter = |axis| values(x().reduce_scatter(ReduceKind::Sum, axis).unwrap());
+        let scatter = |axis| values(x().reduce_scatter(axis, ReduceKind::Sum).unwrap());
         (scatter(0), scatter(1))
     });
     assert_eq!(results[0], (vec![10, 12], vec![10, 14]));
@@ -358,7 +358,7 @@ fn a_group_of_one_computes_alone() {
         assert_eq!(values(x().broadcast(0).unwrap()), [1.0, 2.0]);
         assert_eq!(values(x().all_gather(0).unwrap()), [1.0, 2.0]);
         assert_eq!(
-            values(x().reduce_scatter(ReduceKind::Sum, 0).unwrap()),
+            values(x().reduce_scatter(0, ReduceKind::Sum).unwrap()),
             [1.0, 2.0]
         );
         let w = Tensor::<A, 1>::ones([2], &device).set_distributed_params("w");
@@ -407,9 +407,9 @@ fn gradients_through_broadcast_gather_and_scatter() {
         let x = leaf();
         let gather = grad(&x, x.clone().all_gather(0).unwrap());
         let x = leaf();
-        let scatter = grad(&x, x.clone().reduce_scatter(ReduceKind::Sum, 0).unwrap());
+        let scatter = grad(&x, x.clone().reduce_scatter(0, ReduceKind::Sum).unwrap());
         let x = leaf();
-        let scatter_mean = grad(&x, x.clone().reduce_scatter(ReduceKind::Mean, 0).unwrap());
+        let scatter_mean = grad(&x, x.clone().reduce_scatter(0, ReduceKind::Mean).unwrap());
         (broadcast, gather, scatter, scatter_mean)
     });
     assert_eq!(
@@ -906,7 +906,7 @@ fn arguments_are_checked_before_anyone_is_asked() {
         assert!(matches!(x().broadcast(2), Err(Error::Argument { .. })));
         assert!(matches!(x().all_gather(1), Err(Error::Argument { .. })));
         assert!(matches!(
-            x().reduce_scatter(ReduceKind::Sum, 0),
+            x().reduce_scatter(0, ReduceKind::Sum),
             Err(Error::Shape { .. })
         ));
         assert!(matches!(x().all_to_all(0, 0), Err(Error::Shape { .. })));

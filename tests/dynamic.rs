@@ -60,7 +60,7 @@ mod guarantees {
             floats([1.0], &flex()).all_reduce(ReduceKind::Sum),
             floats([1.0], &flex()).broadcast(0),
             floats([1.0], &flex()).all_gather(0),
-            floats([1.0], &flex()).reduce_scatter(ReduceKind::Sum, 0),
+            floats([1.0], &flex()).reduce_scatter(0, ReduceKind::Sum),
         ] {
             assert!(matches!(result, Err(Error::NotCollective { backend, .. }) if backend == "Flex"));
         }

@@ -223,7 +223,8 @@ threads! {
         module::AttentionModuleOptions, module::BatchNormTrainOutput<B, 2>, raw::PoolOptions, raw::ConvTransposeOptions,
         module::CausalAlignment, module::InterpolateMode, module::CoordinateTransformMode,
         module::NearestRoundingMode, module::CubicOptions, grid::GridOptions, grid::GridIndexing, grid::GridSparsity,
-        grid::GridSampleOptions, grid::GridSamplePaddingMode, grid::IndexPos, loss::Mean, loss::Sum, loss::Unreduced;
+        grid::GridSampleOptions, grid::GridSamplePaddingMode, grid::IndexPos, signal::StftOptions, loss::Mean,
+        loss::Sum, loss::Unreduced;
 }
 #[cfg(feature = "ndarray")]
 threads! {

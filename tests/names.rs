@@ -714,8 +714,8 @@ fn groups() {
         x => x.broadcast_async(1).and_then(Pending::wait);
         x => x.all_gather(1);
         x => x.all_gather_async(0).and_then(Pending::wait);
-        x => x.reduce_scatter(ReduceKind::Sum, 0);
-        x => x.reduce_scatter_async(ReduceKind::Sum, 1).and_then(Pending::wait);
+        x => x.reduce_scatter(0, ReduceKind::Sum);
+        x => x.reduce_scatter_async(1, ReduceKind::Sum).and_then(Pending::wait);
         x => x.all_to_all(0, 1);
         x => x.all_to_all_async(1, 1).and_then(Pending::wait);
         x => x.is_distributed();

@@ -443,7 +443,8 @@ mod movement {
     fn shapes() {
         let x = count([2, 3, 4]);
         assert_eq!(x.clone().reshape([6, 4]).dims(), [6, 4]);
-        assert_eq!(x.clone().reshape([0, -1]).dims(), [2, 12]);
+        assert_eq!(x.clone().reshape([2, -1]).dims(), [2, 12]);
+        assert_eq!(count([2, 0]).reshape([0, 5]).dims(), [0, 5]);
         assert_eq!(x.clone().flatten::<2>(1, 2).dims(), [2, 12]);
         assert_eq!(x.clone().flatten::<1>(0, -1).dims(), [24]);
         assert_eq!(x.clone().unsqueeze::<5>().dims(), [1, 1, 2, 3, 4]);

@@ -12,9 +12,9 @@ use crate::shape::{Dims, Shape};
 /// How an image is resampled: what becomes of a place between its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpolateMode {
-    /// The element before the place.
+    /// The element before the place, or the one that [`InterpolateOptions::nearest_mode`] says; in a grid the nearest.
     Nearest,
-    /// The nearest element.
+    /// The nearest element; a grid does not take it.
     NearestExact,
     /// A line through the 2 nearest elements of each axis.
     Bilinear,
@@ -340,11 +340,14 @@ impl<B: Backend> Raw<B> {
         {
             return Err(Error::argument(NAME, format!("{roi:?} is no part of the input")));
         }
-        let meta = op::checked(NAME, out.clone(), self.dtype())?;
+        op::checked(NAME, out.clone(), self.dtype())?;
         if out.num_elements() == 0 {
             return self.reshape(out);
         }
-        room(NAME, &meta)?;
+        for m in size {
+            // The tables of the host: 16 numbers for each element of an axis, or less.
+            room(NAME, &op::checked(NAME, [m, 16].into(), DType::F64)?)?;
+        }
         let dtype = self.dtype();
         // The width first: rows are then taken as a whole.
         let (x, beside) = self.widen()?.resampled(3, size[1], &options)?;
@@ -367,8 +370,6 @@ impl<B: Backend> Raw<B> {
         options: &InterpolateOptions,
     ) -> Result<(Self, Option<(Self, f64)>), Error> {
         let n = self.shape()[axis];
-        // Of each place up to six elements and weights.
-        room(NAME, &op::checked(NAME, [m, 6, 2].into(), DType::F64)?)?;
         let places: Vec<Option<f64>> = (0..m).map(|i| options.place(axis - 2, i, n, m)).collect();
         if n == m && (0..m).all(|i| places[i] == Some(i as f64)) {
             return Ok((self, None));

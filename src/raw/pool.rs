@@ -254,8 +254,9 @@ impl<B: Backend> Raw<B> {
         windows.sum_dim(axis + 1)?.div(lens)?.squeeze_dim(axis + 1)
     }
 
-    /// An error if `grad` has not the shape of what a pool of this tensor gives.
+    /// An error if `grad` has not the shape and the element type of what a pool of this tensor gives.
     fn pooled(&self, op: &'static str, options: &PoolOptions, grad: &Self) -> Result<(), Error> {
+        self.same_dtype(op, grad, "the input")?;
         let size = options.output_size(spatial(self));
         let out = size.filter(|_| self.rank() >= 3).map(|size| {
             let sizes = self.shape()[..2].iter().copied();

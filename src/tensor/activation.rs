@@ -56,6 +56,9 @@ pub fn elu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>, alph
 /// let x = Tensor::<Flex, 1>::from_array([-1.0, 2.0], &Default::default());
 /// assert_eq!(celu(x, 2.0).to_string(), "[-0.7869,  2.0000]");
 /// ```
+///
+/// # Panics
+/// If `alpha` is 0.
 #[track_caller]
 pub fn celu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>, alpha: f64) -> Tensor<B, D, E> {
     Tensor::of(x.into_raw().celu(alpha))

@@ -73,8 +73,7 @@ impl<T: AsDim> MovedimArgs for T {
     }
 }
 
-/// A shape to take on: sizes, or signed sizes of which 0 stands for the size that the axis has and one may be -1, for
-/// what the others leave.
+/// A shape to take on: sizes, or signed sizes of which one may be -1, for what the others leave.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of rank {D}",
     label = "expected an array of {D} sizes",
@@ -111,13 +110,9 @@ fn signed_sizes<const D: usize>(to: [isize; D], from: &Shape) -> Result<[usize; 
     let mut open = None;
     for (axis, &size) in to.iter().enumerate() {
         match size {
-            0 => match from.get(axis) {
-                Some(&size) => sizes[axis] = size,
-                None => return refuse("0 keeps the size of an axis that there is not"),
-            },
             -1 if open.is_some() => return refuse("only one size may be -1"),
             -1 => open = Some(axis),
-            1.. => sizes[axis] = size as usize,
+            0.. => sizes[axis] = size as usize,
             _ => return refuse("a size is negative"),
         }
     }

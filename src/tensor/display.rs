@@ -50,7 +50,7 @@ pub fn set_print_options(options: PrintOptions) {
     *OPTIONS.write().unwrap_or_else(PoisonError::into_inner) = options;
 }
 
-/// No `f64` has more; formatting panics of cells that are wider than a `u16` counts.
+/// No `f64` has more, and `format!` panics at some number of them.
 const MOST_DECIMALS: usize = 1074;
 
 /// Longer rows continue on the next line.
@@ -98,8 +98,7 @@ impl fmt::Display for TensorData {
             .filter_map(|&position| self.get(position))
             .collect();
         let precision = f.precision().or(options.precision);
-        let precision = precision.map(|decimals| decimals.min(MOST_DECIMALS));
-        let style = Style::of(&values, precision);
+        let style = Style::of(&values, precision.map(|decimals| decimals.min(MOST_DECIMALS)));
         let cells: Vec<String> = values.into_iter().map(|value| style.cell(value)).collect();
         let width = cells.iter().map(String::len).max().unwrap_or(0);
         let mut cells = cells.into_iter();

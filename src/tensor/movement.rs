@@ -9,14 +9,14 @@ use crate::raw::Raw;
 
 /// Shapes and ranks.
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
-    /// Another shape for the same elements in row-major order. Among signed sizes, 0 keeps the size of that axis, and
-    /// one may be -1, for what the others leave.
+    /// Another shape for the same elements in row-major order. Among signed sizes one may be -1, for what
+    /// the others leave.
     ///
     /// ```
     /// use keyway::prelude::*;
     /// let x = Tensor::<Flex, 2>::zeros([2, 6], &Default::default());
     /// assert_eq!(x.clone().reshape([3, 4]).dims(), [3, 4]);
-    /// assert_eq!(x.reshape([0, -1, 2]).dims(), [2, 3, 2]);
+    /// assert_eq!(x.reshape([2, -1, 2]).dims(), [2, 3, 2]);
     /// ```
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-//! Several tensors read at once.
+//! Several tensors read in one call.
 
 use super::Tensor;
 use crate::backend::{Backend, Readable};
@@ -7,7 +7,7 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::raw::Raw;
 
-/// Tensors of one backend, of any rank and element type, to be read together.
+/// Tensors of one backend, of any rank and element type, to be read in order: all of them, or none.
 ///
 /// ```
 /// use keyway::Transaction;

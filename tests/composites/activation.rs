@@ -111,6 +111,7 @@ fn edges() {
         let text = refused("hardtanh", x().hardtanh(1.0, -1.0));
         assert!(text.contains("1 and -1"), "{text}");
         refused("hardtanh", x().hardtanh(NAN, 1.0));
+        refused("celu", x().celu(0.0));
         refused("threshold", x().threshold(NAN, 1.0));
         refused("softplus_with_threshold", x().softplus_with_threshold(1.0, NAN));
         refused("hard_shrink", x().hard_shrink(-0.5));
@@ -364,4 +365,76 @@ fn ctc_edges_and_errors() {
             &[0.0],
         );
     }
+}
+
+/// A function of one tensor, by its name.
+type Function = fn(DynTensor) -> Result<DynTensor, Error>;
+
+#[test]
+fn activations() {
+    // No value is at a kink.
+    let x = || values(&[2, 4], &[-3.2, -1.2, -0.4, -0.1, 0.2, 0.6, 1.3, 7.0]);
+    let functions: &[(&str, Function)] = &[
+        ("relu", |x| x.relu()),
+        ("leaky_relu", |x| x.leaky_relu(0.1)),
+        ("elu", |x| x.elu(1.3)),
+        ("celu", |x| x.celu(0.7)),
+        ("selu", |x| x.selu()),
+        ("gelu", |x| x.gelu()),
+        ("gelu_approximate", |x| x.gelu_approximate()),
+        ("silu", |x| x.silu()),
+        ("sigmoid", |x| x.sigmoid()),
+        ("log_sigmoid", |x| x.log_sigmoid()),
+        ("hard_sigmoid", |x| x.hard_sigmoid(0.2, 0.5)),
+        ("hard_swish", |x| x.hard_swish()),
+        ("mish", |x| x.mish()),
+        ("softplus", |x| x.softplus(2.0)),
+        ("softsign", |x| x.softsign()),
+        ("softmax", |x| x.softmax(1)),
+        ("log_softmax", |x| x.log_softmax(0)),
+        ("softmin", |x| x.softmin(1)),
+        ("quiet_softmax", |x| x.quiet_softmax(1)),
+        ("glu", |x| x.glu(1)),
+    ];
+    for (name, f) in functions {
+        println!("{name}");
+        gradients([x()], |[x]| one(f(x)));
+    }
+    gradients([x(), values(&[4], &[0.1, 0.2, 0.3, 0.4])], |[x, alpha]| {
+        one(x.permute([1, 0])?.prelu(alpha.slice_dim(0, 0..2)?))
+    });
+}
+
+#[test]
+fn losses() {
+    let (x, t) = (|| normal(&[3, 4]), || float(&[3, 4], 0.1, 0.9));
+    gradients([x(), t()], |[x, t]| one(x.mse(t)));
+    gradients([x(), t()], |[x, t]| one(x.l1(t)));
+    gradients([x(), t()], |[x, t]| one(x.huber(t, 0.6)));
+    gradients([x(), t()], |[x, t]| one(x.smooth_l1(t, 0.6)));
+    gradients([x(), t()], |[x, t]| one(x.binary_cross_entropy_with_logits(t)));
+    gradients([x(), t()], |[x, t]| one(x.kl_div(t)));
+    gradients([x(), t()], |[x, t]| one(x.cross_entropy_with_logits(t)));
+    let classes = || ints(&[3], &[2, 0, 3]);
+    gradients([x(), classes()], |[x, t]| one(x.cross_entropy(t)));
+    gradients([x(), classes()], |[x, t]| one(x.nll(t)));
+}
+
+#[test]
+fn layers() {
+    gradients(
+        [normal(&[2, 3, 4]), normal(&[4, 5]), normal(&[5])],
+        |[x, w, b]| one(x.linear(w, Some(b))),
+    );
+    gradients([normal(&[5, 3]), ints(&[2, 2], &[4, 0, 4, 1])], |[w, i]| {
+        one(w.embedding(i))
+    });
+    gradients([normal(&[2, 3, 4]), normal(&[4]), normal(&[4])], |[x, w, b]| {
+        one(x.layer_norm(Some(w), Some(b), 1e-3))
+    });
+    let options = keyway::module::AttentionModuleOptions::default();
+    gradients(
+        [normal(&[2, 3, 4]), normal(&[2, 5, 4]), normal(&[2, 5, 3])],
+        |[q, k, v]| one(q.attention(k, v, None, None, options)),
+    );
 }

@@ -4,7 +4,7 @@ use keyway::op::ScatterMode;
 use keyway::prelude::*;
 use keyway::{DType, DynDevice, DynTensor, Error};
 
-use crate::check::{bools, float, gradients, ints, normal, one, two, values};
+use crate::check::{Outputs, bools, float, gradients, ints, normal, one, two, values};
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
@@ -569,4 +569,70 @@ fn several_read_at_once() {
 fn chosen_by_a_mask() {
     let mask = || bools(&[2, 2], &[true, false, false, true]);
     gradients([normal(&[2, 2]), mask()], |[x, mask]| one(x.mask_select(mask)));
+}
+
+/// A function of one tensor, by its name.
+type Function = fn(DynTensor) -> Outputs;
+
+#[test]
+fn reductions_order_and_movement() {
+    let functions: &[(&str, Function)] = &[
+        ("sum", |x| one(x.sum())),
+        ("sum_dims", |x| one(x.sum_dims(&[0, 2]))),
+        ("mean", |x| one(x.mean())),
+        ("mean_dims", |x| one(x.mean_dims(&[1, 2]))),
+        ("prod", |x| one(x.prod())),
+        ("prod_dim", |x| one(x.prod_dim(1))),
+        ("max", |x| one(x.max())),
+        ("max_dims", |x| one(x.max_dims(&[0, 1]))),
+        ("min_dims", |x| one(x.min_dims(&[1, 2]))),
+        ("max_dim_with_indices", |x| two(x.max_dim_with_indices(2))),
+        ("min_dim_with_indices", |x| two(x.min_dim_with_indices(0))),
+        ("max_abs", |x| one(x.max_abs())),
+        ("max_abs_dim", |x| one(x.max_abs_dim(1))),
+        ("var_bias", |x| one(x.var_bias(1))),
+        ("var_mean", |x| two(x.var_mean(2))),
+        ("std", |x| one(x.std(2))),
+        ("median", |x| one(x.median(2))),
+        ("cov", |x| one(x.cov(2, 1))),
+        ("cumsum", |x| one(x.cumsum(1))),
+        ("cumprod", |x| one(x.cumprod(2))),
+        ("cummax", |x| one(x.cummax(2))),
+        ("cummin", |x| one(x.cummin(1))),
+        ("sort", |x| one(x.sort(2))),
+        ("sort_descending_with_indices", |x| {
+            two(x.sort_descending_with_indices(1))
+        }),
+        ("topk", |x| one(x.topk(2, 2))),
+        ("topk_with_indices", |x| two(x.topk_with_indices(2, 1))),
+        ("flatten", |x| one(x.flatten(1, 2))),
+        ("roll", |x| one(x.roll(&[1, -1], &[0, 2]))),
+        ("repeat", |x| one(x.repeat(&[2, 1, 2]))),
+        ("repeat_dim", |x| one(x.repeat_dim(1, 2))),
+        ("movedim", |x| one(x.movedim([0, 1], [1, 2]))),
+        ("chunk", |x| x.chunk(2, 2)),
+        ("split_with_sizes", |x| x.split_with_sizes(&[1, 3], 2)),
+        ("narrow", |x| one(x.narrow(2, 1, 2))),
+        ("triu", |x| one(x.triu(1))),
+        ("tril", |x| one(x.tril(-1))),
+        ("slice_fill", |x| one(x.slice_fill(s![.., 1..2], 3.0))),
+        ("clamp", |x| one(x.clamp(-0.7, 0.9))),
+        ("square", |x| one(x.square())),
+        ("powi", |x| one(x.powi(3))),
+        ("fmod", |x| one(x.fmod(0.7))),
+        ("log2", |x| one(x.square()?.add(0.1)?.log2())),
+        ("log10", |x| one(x.square()?.add(0.1)?.log10())),
+    ];
+    for (name, f) in functions {
+        println!("{name}");
+        gradients([normal(&[2, 3, 4])], |[x]| f(x));
+    }
+    gradients([normal(&[3, 4]), ints(&[2], &[2, 0])], |[x, i]| one(x.take(1, i)));
+    gradients([normal(&[2, 3]), normal(&[2, 3])], |[x, y]| {
+        one(DynTensor::stack(vec![x, y], 1))
+    });
+    gradients([normal(&[3, 4]), normal(&[3, 2])], |[x, y]| {
+        one(x.slice_assign(s![.., 1..3], y))
+    });
+    gradients([normal(&[4]), normal(&[4])], |[x, y]| one(x.dot(y)));
 }

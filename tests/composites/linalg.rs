@@ -684,6 +684,17 @@ fn what_is_refused() {
             "cross: [2, 2] and [2, 3]: the cross product is one of 3 numbers each, along axis 1",
         ),
         (
+            one(random(&[3])
+                .float()
+                .unwrap()
+                .cross(random(&[3]).cast(DType::F16).unwrap(), 0)),
+            "cross: expected f32, as the other operand, got f16; `cast` converts",
+        ),
+        (
+            one(random(&[3]).cosine_similarity(random(&[3]).float().unwrap(), 0, None)),
+            "cosine_similarity: expected f64, as the other operand, got f32; `cast` converts",
+        ),
+        (
             one(random(&[2, 2]).matvec(random(&[2, 2]))),
             "matvec: expected a matrix, rank 2 or more, and a vector of one axis less, not 2, got rank 2",
         ),

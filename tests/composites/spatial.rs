@@ -784,6 +784,11 @@ fn errors_say_what_was_given_and_the_way_out() {
         x().max_pool_with_indices_backward(MaxPoolOptions::new([3, 4]), two, ints),
         "must have one shape",
     );
+    let half = || dynamic(&[1, 2, 1, 1]).cast(DType::F16).unwrap();
+    refused(
+        x().avg_pool_backward(half(), AvgPoolOptions::new([3, 4])),
+        "expected f32, as the input, got f16",
+    );
     refused(
         x().conv_weight_backward(dynamic(&[2, 1, 1, 1]), x(), ConvOptions::<2>::default()),
         "those of weights [2, 2, 1, 1]",

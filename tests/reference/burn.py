@@ -1,19 +1,20 @@
 """Writes burn.txt: the public functions of Burn's tensor API, which the table in `src/coming_from_burn.md` answers.
 
 Run as `python burn.py FOLDER…`, with the sources of burn-tensor, burn-linalg and burn-signal 0.23.0-pre.1 as cargo unpacks
-them. A line is `MODULE NAME`; of functions for devices, servers and quantised tensors there are none.
+them. A line is `MODULE NAME`; functions of devices, servers, quantised tensors and option types are not
+among them.
 """
 
 import pathlib
 import re
 import sys
 
-SKIPPED = {"quantization.rs", "report.rs", "check.rs"}  # The last two hold nothing public.
+SKIPPED = {"quantization.rs", "check.rs", "execution.rs"}  # The last two hold nothing public.
 names = set()
 for crate in map(pathlib.Path, sys.argv[1:]):
     tensor = crate.name.startswith("burn-tensor")
     files = (crate / "src" / ("tensor" if tensor else "functions")).rglob("*.rs")
-    for file in (f for f in files if f.name not in SKIPPED and f.parent.name != "einsum"):
+    for file in (f for f in files if f.name not in SKIPPED):
         if file.parent.name == "stats":  # Private.
             continue
         part = file.relative_to(crate / "src/tensor").parts[0].removesuffix(".rs") if tensor else crate.name.split("-")[1]
@@ -27,8 +28,8 @@ for crate in map(pathlib.Path, sys.argv[1:]):
                 home = found[1]
             if line == "}":
                 home = ""
-            if found := re.match(r"(?:    )?pub (?:const )?fn (\w+)", line):
-                module = home or ("tensor" if part in ("api", "distributed") else part)
+            if found := re.match(r"(?:    )?pub (?:const |async )?fn (\w+)", line):
+                module = home or ("tensor" if part in ("api", "distributed", "report") else part)
                 names.add((module, found[1]))
 for name in ("einsum!", "s!", "assert_shape!", "debug_assert_shape!"):
     names.add(("tensor", name))

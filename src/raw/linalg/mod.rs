@@ -56,6 +56,8 @@ impl<B: Backend> Raw<B> {
             let message = format!("the cross product is one of 3 numbers each, along axis {axis}");
             return Err(Error::shape("cross", &[self.shape(), other.shape()], message));
         }
+        // Widened they might have one type that they have not.
+        self.same_dtype("cross", &other, "the other operand")?;
         let dtype = self.dtype();
         let (x, y) = (self.widen()?, other.widen()?); // their products overflow long before the difference does
         let next = |x: &Self| x.clone().roll_dim(-1, axis);
@@ -76,6 +78,7 @@ impl<B: Backend> Raw<B> {
     /// positive normal number.
     pub fn cosine_similarity(self, other: Self, axis: usize, eps: Option<f64>) -> Result<Self, Error> {
         self.floats("cosine_similarity")?;
+        self.same_dtype("cosine_similarity", &other, "the other operand")?;
         let dtype = self.dtype();
         let eps = eps.unwrap_or(match dtype {
             DType::F64 => f64::MIN_POSITIVE,

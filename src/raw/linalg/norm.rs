@@ -2,7 +2,8 @@ use crate::backend::Backend;
 use crate::error::Error;
 use crate::raw::Raw;
 
-/// Which norm of a vector. A number is its exponent; the greatest and the least `i32` stand for the infinite ones.
+/// Which norm of a vector. A number is its exponent; the greatest `i32` and `u32` and the least `i32` stand for the infinite
+/// ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Norm {
     /// The number of elements that are not 0.
