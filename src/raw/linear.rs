@@ -9,7 +9,7 @@ use crate::shape::Dims;
 pub struct AttentionModuleOptions {
     /// The factor of the scores; `1/√d` by default.
     pub scale: Option<f64>,
-    /// What keeps the scores below it: `softcap · tanh(score / softcap)`.
+    /// What keeps the scores below it: `softcap · tanh(score / softcap)`; positive and finite.
     pub softcap: Option<f64>,
     /// Whether keys after the query are hidden.
     pub is_causal: bool,

@@ -58,7 +58,7 @@ pub fn elu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>, alph
 /// ```
 ///
 /// # Panics
-/// If `alpha` is 0.
+/// If `alpha` is 0, infinite or NaN.
 #[track_caller]
 pub fn celu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>, alpha: f64) -> Tensor<B, D, E> {
     Tensor::of(x.into_raw().celu(alpha))
