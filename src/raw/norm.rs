@@ -64,8 +64,7 @@ impl<B: Backend> Raw<B> {
         let (variance, mean) = x.clone().moments(&axes, 0)?;
         let (mean, variance) = (mean.ravel()?, variance.ravel()?);
         let y = x.normalized(mean.clone(), variance.clone(), gamma, beta, epsilon)?;
-        let apart = |x: Self| Raw(B::detach(x.0));
-        Ok((y.cast(dtype)?, apart(mean), apart(variance)))
+        Ok((y.cast(dtype)?, mean.detached(), variance.detached()))
     }
 
     /// Of a wide tensor and statistics.

@@ -108,17 +108,7 @@ impl StftOptions {
         len: usize,
         like: &Raw<B>,
     ) -> Result<Raw<B>, Error> {
-        let Ok(last) = i32::try_from(len) else {
-            return Err(Error::argument(
-                op,
-                format!("{len} samples are more than an i32 index reaches"),
-            ));
-        };
-        // Of one frame, the hop may be any.
-        let hop = i32::try_from(self.hop_length).unwrap_or(last);
-        let starts = like.arange_like(frames)?.mul(hop)?.unsqueeze_dim(1)?;
-        starts
-            .add(like.arange_like(self.n_fft)?.unsqueeze_dim(0)?)?
+        like.lattice(op, len, [frames, self.hop_length], [self.n_fft, 1])?
             .ravel()
     }
 }

@@ -1,33 +1,11 @@
 //! Activations, losses and what training is made of.
 
-use keyway::prelude::*;
-use keyway::{DType, DynDevice, DynTensor, Error};
+use keyway::{DType, DynTensor, Error};
 
-use crate::check::{float, gradients, ints, normal, one, values};
+use crate::check::{devices, float, gradients, ints, normal, one, refused, slope, tensor, values};
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
-
-fn devices() -> Vec<DynDevice> {
-    let found = DynDevice::available().into_iter();
-    found
-        .map(|found| found.text.trim_end_matches(":2").parse().unwrap())
-        .collect()
-}
-
-fn tensor<E: Element>(data: &[E], shape: &[usize], device: &DynDevice) -> DynTensor {
-    DynTensor::from_data(TensorData::new(data.to_vec(), shape).unwrap(), device).unwrap()
-}
-
-#[track_caller]
-fn refused<T>(name: &str, result: Result<T, Error>) -> String {
-    let Err(error) = result else {
-        panic!("`{name}` took it")
-    };
-    let text = error.to_string();
-    assert!(text.starts_with(&format!("{name}: ")), "{text}");
-    text
-}
 
 #[track_caller]
 fn close(got: DynTensor, want: &[f64]) {
@@ -37,13 +15,6 @@ fn close(got: DynTensor, want: &[f64]) {
         got.len() == want.len() && got.iter().zip(want).all(alike),
         "{got:?} is not {want:?}"
     );
-}
-
-#[track_caller]
-fn slope(x: DynTensor, f: impl Fn(DynTensor) -> Result<DynTensor, Error>) -> DynTensor {
-    let x = x.require_grad().unwrap();
-    let gradients = f(x.clone()).unwrap().backward().unwrap();
-    x.grad(&gradients).unwrap().unwrap()
 }
 
 #[test]

@@ -2,34 +2,14 @@
 
 use keyway::op::ScatterMode;
 use keyway::prelude::*;
-use keyway::{DType, DynDevice, DynTensor, Error};
+use keyway::{DType, DynDevice, DynTensor};
 
-use crate::check::{Outputs, bools, float, gradients, ints, normal, one, two, values};
+use crate::check::{
+    Outputs, bools, devices, float, gradients, ints, normal, one, refused, slope, tensor, two, values,
+};
 
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
-
-fn devices() -> Vec<DynDevice> {
-    let found = DynDevice::available().into_iter();
-    found
-        .map(|found| found.text.trim_end_matches(":2").parse().unwrap())
-        .collect()
-}
-
-fn tensor<E: Element>(data: &[E], shape: &[usize], device: &DynDevice) -> DynTensor {
-    DynTensor::from_data(TensorData::new(data.to_vec(), shape).unwrap(), device).unwrap()
-}
-
-/// The text of an error that names the function that was called.
-#[track_caller]
-fn refused<T>(name: &str, result: Result<T, Error>) -> String {
-    let Err(error) = result else {
-        panic!("`{name}` took it")
-    };
-    let text = error.to_string();
-    assert!(text.starts_with(&format!("{name}: ")), "{text}");
-    text
-}
 
 /// Bits but for NaN.
 #[track_caller]
@@ -41,14 +21,6 @@ fn same(got: DynTensor, want: &[f64]) {
             .zip(want)
             .all(|(a, b)| a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan());
     assert!(alike, "{got:?} is not {want:?}");
-}
-
-/// The gradient of the sum of `f`.
-#[track_caller]
-fn slope(x: DynTensor, f: impl Fn(DynTensor) -> Result<DynTensor, Error>) -> DynTensor {
-    let x = x.require_grad().unwrap();
-    let gradients = f(x.clone()).unwrap().backward().unwrap();
-    x.grad(&gradients).unwrap().unwrap()
 }
 
 #[test]

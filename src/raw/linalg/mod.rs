@@ -115,7 +115,7 @@ impl<B: Backend> Raw<B> {
     }
 
     /// The same values, through which no gradient flows.
-    fn detached(&self) -> Self {
+    pub(in crate::raw) fn detached(&self) -> Self {
         Raw::new(B::detach(self.primitive().clone()))
     }
 
