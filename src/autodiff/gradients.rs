@@ -8,6 +8,7 @@ use super::AutodiffBackend;
 use crate::backend::{Backend, BackendTypes, PlainBackend, Reach, SyncState, Synced};
 use crate::collective::{GradientReduction, ParamId};
 use crate::error::Error;
+use crate::op::{self, HasMeta};
 use crate::raw::Raw;
 
 /// The identity of a leaf; clones of a leaf share it.
@@ -70,6 +71,35 @@ impl<B: Backend> GradientSet<B> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl<B: PlainBackend> GradientSet<B> {
+    /// Sets the gradient of a leaf.
+    pub(crate) fn replace<A: AutodiffBackend<Plain = B>>(
+        &mut self,
+        leaf: &A::Primitive,
+        grad: B::Primitive,
+    ) -> Result<(), Error> {
+        let op = "grad_replace";
+        let id = A::leaf(leaf).ok_or_else(|| {
+            let message = "the tensor is no leaf; call `require_grad` on the leaf that it is computed from";
+            Error::argument(op, message)
+        })?;
+        if leaf.shape() != grad.shape() {
+            let message = "a gradient has the shape of its leaf";
+            return Err(Error::shape(op, &[leaf.shape(), grad.shape()], message));
+        }
+        if leaf.dtype() != grad.dtype() {
+            return Err(Error::dtype(op, grad.dtype(), leaf.dtype().to_string()));
+        }
+        let value = A::inner(leaf.clone());
+        if !B::same_device(&value, &grad) {
+            return Err(op::mismatch::<B>(op, &B::device(&value), &B::device(&grad)));
+        }
+        self.by_leaf.remove(&id);
+        self.insert(id, A::param(leaf).cloned(), Raw::new(grad))
+            .map_err(|error| error.of(op))
     }
 }
 

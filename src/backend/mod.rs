@@ -12,7 +12,7 @@ pub(crate) mod extremes;
 pub mod flex;
 #[cfg(feature = "tch")]
 mod host;
-mod memory;
+pub(crate) mod memory;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod reach;

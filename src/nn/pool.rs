@@ -2,8 +2,7 @@ use super::PaddingConfig2d;
 use super::containers::without_tensors;
 use crate::backend::Backend;
 use crate::element::FloatElement;
-use crate::module::pool_options;
-use crate::op::PoolOptions;
+use crate::module::{AvgPoolOptions, MaxPoolOptions, avg_pool2d, max_pool2d};
 use crate::tensor::Tensor;
 
 /// Makes a [`MaxPool2d`] layer.
@@ -13,6 +12,7 @@ pub struct MaxPool2dConfig {
     stride: [usize; 2],
     padding: PaddingConfig2d,
     dilation: [usize; 2],
+    ceil_mode: bool,
 }
 
 /// The greatest element of each window.
@@ -27,7 +27,7 @@ pub struct MaxPool2dConfig {
 /// ```
 #[derive(Clone, Debug)]
 pub struct MaxPool2d {
-    options: PoolOptions,
+    options: MaxPoolOptions<2>,
 }
 
 /// Makes an [`AvgPool2d`] layer.
@@ -37,6 +37,7 @@ pub struct AvgPool2dConfig {
     stride: [usize; 2],
     padding: PaddingConfig2d,
     count_include_pad: bool,
+    ceil_mode: bool,
 }
 
 /// The mean of each window.
@@ -51,7 +52,7 @@ pub struct AvgPool2dConfig {
 /// ```
 #[derive(Clone, Debug)]
 pub struct AvgPool2d {
-    options: PoolOptions,
+    options: AvgPoolOptions<2>,
 }
 
 impl MaxPool2dConfig {
@@ -69,6 +70,7 @@ impl MaxPool2dConfig {
             stride: kernel_size,
             padding: PaddingConfig2d::Valid,
             dilation: [1; 2],
+            ceil_mode: false,
         }
     }
 
@@ -110,6 +112,19 @@ impl MaxPool2dConfig {
         MaxPool2dConfig { dilation, ..self }
     }
 
+    /// With or without a last window that overhangs the padded input, where it starts in the input or in the padding before
+    /// it.
+    ///
+    /// ```
+    /// use keyway::nn::MaxPool2dConfig;
+    /// use keyway::prelude::*;
+    /// let pool = MaxPool2dConfig::new([2, 2]).with_ceil_mode(true).init();
+    /// assert_eq!(pool.forward(Tensor::<Flex, 4>::ones([1, 1, 3, 4], &Default::default())).dims(), [1, 1, 2, 2]);
+    /// ```
+    pub fn with_ceil_mode(self, ceil_mode: bool) -> Self {
+        MaxPool2dConfig { ceil_mode, ..self }
+    }
+
     /// The layer.
     ///
     /// ```
@@ -122,7 +137,11 @@ impl MaxPool2dConfig {
     pub fn init(self) -> MaxPool2d {
         let padding = self.padding.sides(self.kernel_size, self.dilation);
         MaxPool2d {
-            options: pool_options(self.kernel_size, self.stride, padding, self.dilation, true),
+            options: MaxPoolOptions::new(self.kernel_size)
+                .with_stride(self.stride)
+                .with_padding_pairs(padding)
+                .with_dilation(self.dilation)
+                .with_ceil_mode(self.ceil_mode),
         }
     }
 }
@@ -142,6 +161,7 @@ impl AvgPool2dConfig {
             stride: kernel_size,
             padding: PaddingConfig2d::Valid,
             count_include_pad: true,
+            ceil_mode: false,
         }
     }
 
@@ -188,6 +208,19 @@ impl AvgPool2dConfig {
         }
     }
 
+    /// With or without a last window that overhangs the padded input, where it starts in the input or in the padding before
+    /// it.
+    ///
+    /// ```
+    /// use keyway::nn::AvgPool2dConfig;
+    /// use keyway::prelude::*;
+    /// let pool = AvgPool2dConfig::new([2, 2]).with_ceil_mode(true).init();
+    /// assert_eq!(pool.forward(Tensor::<Flex, 4>::ones([1, 1, 3, 4], &Default::default())).dims(), [1, 1, 2, 2]);
+    /// ```
+    pub fn with_ceil_mode(self, ceil_mode: bool) -> Self {
+        AvgPool2dConfig { ceil_mode, ..self }
+    }
+
     /// The layer.
     ///
     /// ```
@@ -199,9 +232,12 @@ impl AvgPool2dConfig {
     /// ```
     pub fn init(self) -> AvgPool2d {
         let padding = self.padding.sides(self.kernel_size, [1; 2]);
-        let include = self.count_include_pad;
         AvgPool2d {
-            options: pool_options(self.kernel_size, self.stride, padding, [1; 2], include),
+            options: AvgPoolOptions::new(self.kernel_size)
+                .with_stride(self.stride)
+                .with_padding_pairs(padding)
+                .with_count_include_pad(self.count_include_pad)
+                .with_ceil_mode(self.ceil_mode),
         }
     }
 }
@@ -221,8 +257,7 @@ impl MaxPool2d {
     /// If a window is larger than the padded input, or lies in the padding.
     #[track_caller]
     pub fn forward<B: Backend, E: FloatElement>(&self, x: Tensor<B, 4, E>) -> Tensor<B, 4, E> {
-        let pooled = x.into_raw().max_pool_with_indices(self.options.clone());
-        Tensor::of(pooled.map(|(values, _)| values))
+        max_pool2d(x, self.options)
     }
 }
 
@@ -241,7 +276,7 @@ impl AvgPool2d {
     /// If a window is larger than the padded input.
     #[track_caller]
     pub fn forward<B: Backend, E: FloatElement>(&self, x: Tensor<B, 4, E>) -> Tensor<B, 4, E> {
-        Tensor::of(x.into_raw().avg_pool(self.options.clone()))
+        avg_pool2d(x, self.options)
     }
 }
 

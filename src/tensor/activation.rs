@@ -56,6 +56,9 @@ pub fn elu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>, alph
 /// let x = Tensor::<Flex, 1>::from_array([-1.0, 2.0], &Default::default());
 /// assert_eq!(celu(x, 2.0).to_string(), "[-0.7869,  2.0000]");
 /// ```
+///
+/// # Panics
+/// If `alpha` is 0, infinite or NaN.
 #[track_caller]
 pub fn celu<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>, alpha: f64) -> Tensor<B, D, E> {
     Tensor::of(x.into_raw().celu(alpha))
@@ -351,4 +354,176 @@ pub fn glu<B: Backend, const D: usize, E: FloatElement>(
 ) -> Tensor<B, D, E> {
     let axis = dim.axis(D);
     Tensor::of(x.into_raw().glu(axis))
+}
+
+/// [`softplus`], but `x` where `beta x` is above the threshold.
+///
+/// ```
+/// use keyway::activation::softplus_with_threshold;
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 1>::from_array([0.0, 3.0], &Default::default());
+/// assert_eq!(softplus_with_threshold(x, 1.0, 2.0).into_vec()?, [2f32.ln(), 3.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If the threshold is NaN.
+#[track_caller]
+pub fn softplus_with_threshold<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    beta: f64,
+    threshold: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().softplus_with_threshold(beta, threshold))
+}
+
+/// `x` between `min_val` and `max_val`; NaN stays.
+///
+/// ```
+/// use keyway::activation::hardtanh;
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 1>::from_array([-3.0, 0.5, 3.0], &Default::default());
+/// assert_eq!(hardtanh(x, -1.0, 1.0).into_vec()?, [-1.0, 0.5, 1.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If `min_val` is above `max_val`.
+#[track_caller]
+pub fn hardtanh<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    min_val: f64,
+    max_val: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().hardtanh(min_val, max_val))
+}
+
+/// `x` between 0 and 6 (Howard et al. 2017); its gradient at 0 is 0. NaN stays.
+///
+/// ```
+/// use keyway::activation::relu6;
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 1>::from_array([-1.0, 2.0, 7.0], &Default::default());
+/// assert_eq!(relu6(x).into_vec()?, [0.0, 2.0, 6.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+#[track_caller]
+pub fn relu6<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().relu6())
+}
+
+/// `x - tanh(x)`.
+///
+/// ```
+/// use keyway::activation::tanhshrink;
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 1>::from_array([0.0, 20.0], &Default::default());
+/// assert_eq!(tanhshrink(x).into_vec()?, [0.0, 19.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+#[track_caller]
+pub fn tanhshrink<B: Backend, const D: usize, E: FloatElement>(x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().tanhshrink())
+}
+
+/// `x` above `threshold`, `value` elsewhere; NaN stays.
+///
+/// ```
+/// use keyway::activation::threshold;
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 1>::from_array([0.5, 1.0, 2.0], &Default::default());
+/// assert_eq!(threshold(x, 1.0, -9.0).into_vec()?, [-9.0, -9.0, 2.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If the threshold is NaN.
+#[track_caller]
+pub fn threshold<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    threshold: f64,
+    value: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().threshold(threshold, value))
+}
+
+/// `x` above `alpha`, 0 elsewhere; NaN stays.
+///
+/// ```
+/// use keyway::activation::thresholded_relu;
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 1>::from_array([0.5, 1.0, 2.0], &Default::default());
+/// assert_eq!(thresholded_relu(x, 1.0).into_vec()?, [0.0, 0.0, 2.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If `alpha` is NaN.
+#[track_caller]
+pub fn thresholded_relu<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    alpha: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().thresholded_relu(alpha))
+}
+
+/// `x` farther than `lambda` from 0, 0 elsewhere; NaN stays.
+///
+/// ```
+/// use keyway::activation::hard_shrink;
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 1>::from_array([-1.0, 0.25, 0.5], &Default::default());
+/// assert_eq!(hard_shrink(x, 0.5).into_vec()?, [-1.0, 0.0, 0.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If `lambda` is negative or NaN.
+#[track_caller]
+pub fn hard_shrink<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    lambda: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().hard_shrink(lambda))
+}
+
+/// `x` moved by `lambda` towards 0; 0 where that is nearer; NaN stays.
+///
+/// ```
+/// use keyway::activation::soft_shrink;
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 1>::from_array([-1.0, 0.25, 2.0], &Default::default());
+/// assert_eq!(soft_shrink(x, 0.5).into_vec()?, [-0.5, 0.0, 1.5]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If `lambda` is negative or NaN.
+#[track_caller]
+pub fn soft_shrink<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    lambda: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().soft_shrink(lambda))
+}
+
+/// `x - bias` above `lambda`, `x + bias` below `-lambda`, 0 elsewhere; NaN stays.
+///
+/// ```
+/// use keyway::activation::shrink;
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 1>::from_array([-2.0, 0.25, 2.0], &Default::default());
+/// assert_eq!(shrink(x, 0.5, 1.0).into_vec()?, [-1.0, 0.0, 1.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If `lambda` is negative or NaN, or the bias is not finite.
+#[track_caller]
+pub fn shrink<B: Backend, const D: usize, E: FloatElement>(
+    x: Tensor<B, D, E>,
+    lambda: f64,
+    bias: f64,
+) -> Tensor<B, D, E> {
+    Tensor::of(x.into_raw().shrink(lambda, bias))
 }

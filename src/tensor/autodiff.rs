@@ -17,7 +17,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// use keyway::prelude::*;
     /// let device = Default::default();
     /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device).require_grad();
-    /// assert!((x.clone() * 2.0).is_require_grad());
+    /// assert!(x.is_require_grad() && (x.clone() * 2.0).is_tracked());
     /// ```
     ///
     /// # Panics
@@ -50,21 +50,62 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         B::require_grad(self.into_primitive()).map(Self::from_primitive)
     }
 
-    /// Whether the tensor is tracked: it is a leaf, or was computed from one.
+    /// Whether the tensor is a leaf: `backward` gives its gradient.
     ///
     /// ```
     /// use keyway::prelude::*;
-    /// let device = Default::default();
-    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device).require_grad();
-    /// assert!((x.clone() * 2.0).is_require_grad());
-    /// assert!(!x.detach().is_require_grad());
+    /// let x = Tensor::<Autodiff<Flex>, 1>::ones([2], &Default::default()).require_grad();
+    /// let y = x.clone() * 2.0;
+    /// assert!(x.is_require_grad() && x.is_tracked());
+    /// assert!(!y.is_require_grad() && y.is_tracked());
     /// ```
     pub fn is_require_grad(&self) -> bool
     where
         B: AutodiffBackend,
         E: FloatElement,
     {
+        B::leaf(self.raw().primitive()).is_some()
+    }
+
+    /// Whether the tensor is tracked: it is a leaf, or was computed from one.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device).require_grad();
+    /// assert!((x.clone() * 2.0).is_tracked());
+    /// assert!(!x.detach().is_tracked());
+    /// ```
+    pub fn is_tracked(&self) -> bool
+    where
+        B: AutodiffBackend,
+        E: FloatElement,
+    {
         B::is_tracked(self.raw().primitive())
+    }
+
+    /// [`Tensor::require_grad`], or [`Tensor::detach`].
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Autodiff<Flex>, 1>::ones([2], &Default::default()).set_require_grad(true);
+    /// assert!(x.is_require_grad());
+    /// assert!(!x.set_require_grad(false).is_tracked());
+    /// ```
+    ///
+    /// # Panics
+    /// As [`Tensor::require_grad`].
+    #[track_caller]
+    pub fn set_require_grad(self, require_grad: bool) -> Self
+    where
+        B: AutodiffBackend,
+        E: FloatElement,
+    {
+        if require_grad {
+            self.require_grad()
+        } else {
+            self.detach()
+        }
     }
 
     /// The same values, untracked: no gradient flows back through them.
@@ -198,6 +239,32 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     {
         let leaf = B::leaf(self.raw().primitive())?;
         gradients.set.remove(leaf).map(Tensor::from_primitive)
+    }
+
+    /// Puts `grad` in place of the gradient of this leaf, or where there was none.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([3.0, -4.0], &device).require_grad();
+    /// let mut gradients = (x.clone() * x.clone()).backward();
+    /// let clipped = x.grad(&gradients).unwrap().clamp(-1.0, 1.0);
+    /// x.grad_replace(&mut gradients, clipped);
+    /// assert_eq!(x.grad(&gradients).unwrap().into_vec()?, [1.0, -1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the tensor is no leaf, or `grad` has another shape or is on another device.
+    #[track_caller]
+    pub fn grad_replace<S>(&self, gradients: &mut Gradients<B::Plain, S>, grad: Tensor<B::Plain, D, E>)
+    where
+        B: AutodiffBackend,
+        E: FloatElement,
+    {
+        ok(gradients
+            .set
+            .replace::<B>(self.raw().primitive(), grad.into_primitive()))
     }
 
     /// Marks this tensor, a leaf from now on, as a parameter that the device's group trains together: `sync` makes its

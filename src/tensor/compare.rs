@@ -8,7 +8,7 @@ use crate::error::Error;
 // A row ends with what the comparison of `[1.0, 2.0, 3.0, NaN]` with 2 prints.
 
 macro_rules! compare {
-    ($($(#[$doc:meta])* $name:ident $elem:ident: $bound:ident => $prints:literal;)*) => { $(
+    ($($(#[$doc:meta])* $name:ident $scalar:ident $elem:ident: $bound:ident => $prints:literal;)*) => { $(
         $(#[$doc])*
         ///
         #[doc = example!(1 "[1.0, 2.0, 3.0, f32::NAN]", "[2.0]"; $name("y") => $prints)]
@@ -25,16 +25,30 @@ macro_rules! compare {
 
         $(#[$doc])*
         ///
-        #[doc = example!(1 "[1.0, 2.0, 3.0, f32::NAN]"; $elem("2.0") => $prints)]
+        #[doc = example!(1 "[1.0, 2.0, 3.0, f32::NAN]"; $scalar("2.0") => $prints)]
         ///
         /// # Panics
         /// If the number is none for elements `E`.
+        #[track_caller]
+        pub fn $scalar(self, other: impl Into<Scalar>) -> Tensor<B, D, bool>
+        where
+            E: $bound,
+        {
+            Tensor::of(self.raw.$name(other.into()))
+        }
+
+        #[doc = concat!("Another name of [`", stringify!($scalar), "`](Self::", stringify!($scalar), ").")]
+        ///
+        #[doc = example!(1 "[1.0, 2.0, 3.0, f32::NAN]"; $elem("2.0") => $prints)]
+        ///
+        /// # Panics
+        /// As that.
         #[track_caller]
         pub fn $elem(self, other: impl Into<Scalar>) -> Tensor<B, D, bool>
         where
             E: $bound,
         {
-            Tensor::of(self.raw.$name(other.into()))
+            self.$scalar(other)
         }
     )* };
 }
@@ -43,17 +57,17 @@ macro_rules! compare {
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     compare! {
         /// Whether `x = y`; false where either is NaN.
-        equal equal_elem: Element => "[false,  true, false, false]";
+        equal equal_scalar equal_elem: Element => "[false,  true, false, false]";
         /// Whether `x ≠ y`; true where either is NaN.
-        not_equal not_equal_elem: Element => "[ true, false,  true,  true]";
+        not_equal not_equal_scalar not_equal_elem: Element => "[ true, false,  true,  true]";
         /// Whether `x < y`; false where either is NaN.
-        lower lower_elem: NumericElement => "[ true, false, false, false]";
+        lower lower_scalar lower_elem: NumericElement => "[ true, false, false, false]";
         /// Whether `x ≤ y`; false where either is NaN.
-        lower_equal lower_equal_elem: NumericElement => "[ true,  true, false, false]";
+        lower_equal lower_equal_scalar lower_equal_elem: NumericElement => "[ true,  true, false, false]";
         /// Whether `x > y`; false where either is NaN.
-        greater greater_elem: NumericElement => "[false, false,  true, false]";
+        greater greater_scalar greater_elem: NumericElement => "[false, false,  true, false]";
         /// Whether `x ≥ y`; false where either is NaN.
-        greater_equal greater_equal_elem: NumericElement => "[false,  true,  true, false]";
+        greater_equal greater_equal_scalar greater_equal_elem: NumericElement => "[false,  true,  true, false]";
     }
 
     /// Whether each element is NaN.
@@ -121,15 +135,15 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     }
 
     /// Whether `|x - y| ≤ atol + rtol |y|`, by default with `rtol` 1e-5 and `atol` 1e-8. Equal infinities are close,
-    /// and so are two NaNs.
+    /// NaN is close to nothing.
     ///
     /// ```
     /// use keyway::prelude::*;
     /// let device = Default::default();
     /// let x = Tensor::<Flex, 1>::from_array([1.0, 1.0, f32::NAN], &device);
     /// let y = Tensor::from_array([1.000001, 1.1, f32::NAN], &device);
-    /// assert_eq!(x.clone().is_close(y.clone(), None, None).into_vec()?, [true, false, true]);
-    /// assert_eq!(x.is_close(y, Some(0.2), None).into_vec()?, [true, true, true]);
+    /// assert_eq!(x.clone().is_close(y.clone(), None, None).into_vec()?, [true, false, false]);
+    /// assert_eq!(x.is_close(y, Some(0.2), None).into_vec()?, [true, true, false]);
     /// # Ok::<(), keyway::Error>(())
     /// ```
     ///

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::{Nested, Tensor, ok};
+use super::{AsDim, Nested, Tensor, ok};
 use crate::backend::{Backend, Supports};
 use crate::data::TensorData;
-use crate::element::{Element, FloatElement, IntElement, NumericElement};
+use crate::element::{Element, FloatElement, IntElement, NumericElement, Scalar};
 use crate::error::Error;
 use crate::raw::{Distribution, Raw};
 
@@ -360,5 +360,259 @@ impl<B: Backend, E: Element> Tensor<B, 2, E> {
         B: Supports<E>,
     {
         Self::of(Raw::eye(size, E::DTYPE, device))
+    }
+}
+
+/// Other ways to begin.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// [`Tensor::zeros`]: memory that nobody wrote cannot be read.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::empty([1, 2], &Default::default());
+    /// assert_eq!(x.into_vec()?, [0.0, 0.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`Tensor::zeros`].
+    #[track_caller]
+    pub fn empty(shape: [usize; D], device: &B::Device) -> Self
+    where
+        B: Supports<E>,
+    {
+        Self::of(Raw::empty(shape, E::DTYPE, device))
+    }
+
+    /// [`Tensor::zeros_like`].
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::ones([2], &Default::default());
+    /// assert_eq!(x.empty_like().into_vec()?, [0.0, 0.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the device fails.
+    #[track_caller]
+    pub fn empty_like(&self) -> Self {
+        Self::of(self.raw.empty_like())
+    }
+
+    /// Takes the tensor out, for what needs one of its own, and leaves zeros with axes of size 0.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let mut x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &Default::default());
+    /// assert_eq!(x.extract().into_vec()?, [1.0, 2.0]);
+    /// assert_eq!(x.dims(), [0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the device fails.
+    #[track_caller]
+    pub fn extract(&mut self) -> Self {
+        Self::of(self.raw.extract())
+    }
+
+    /// Puts what `f` makes of the tensor in its place. `f` owns it, so that ops can reuse its buffer where nobody else
+    /// holds it.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let mut x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &Default::default());
+    /// x.inplace(|x| x * 2.0);
+    /// assert_eq!(x.into_vec()?, [2.0, 4.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the device fails.
+    #[track_caller]
+    pub fn inplace(&mut self, f: impl FnOnce(Self) -> Self) {
+        *self = f(self.extract());
+    }
+
+    /// A new axis of `num_classes` elements at place `axis` of the result: `on_value` at the index that this tensor holds,
+    /// which may count from the end (-1), and `off_value` elsewhere; everywhere, for an index that is none. Fractions of an
+    /// index are cut off.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let classes = Tensor::<Flex, 1>::from_array([1.0, -1.0, 7.0], &Default::default());
+    /// let smooth = classes.one_hot_fill::<2>(3, 0.5, 0.25, -1);
+    /// assert_eq!(smooth.into_vec()?, [0.25, 0.5, 0.25, 0.25, 0.25, 0.5, 0.25, 0.25, 0.25]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the result has no such axis, or a value is none for elements `E`.
+    #[track_caller]
+    pub fn one_hot_fill<const D2: usize>(
+        self,
+        num_classes: usize,
+        on_value: impl Into<Scalar>,
+        off_value: impl Into<Scalar>,
+        axis: impl AsDim,
+    ) -> Tensor<B, D2, E>
+    where
+        E: NumericElement,
+    {
+        const { assert!(D2 == D + 1, "`one_hot_fill` adds one axis: D2 must be D + 1") }
+        Tensor::of(
+            self.raw
+                .one_hot_fill(num_classes, on_value, off_value, axis.axis(D2)),
+        )
+    }
+
+    /// Draws `num_samples` indices of the last axis, with repetition: the weights that it holds, 0 or more, are in
+    /// proportion to the probabilities. The last axis of the result holds the samples. What it draws where no weight is
+    /// positive, or one is NaN or infinite, is some index.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let weights = Tensor::<Flex, 2>::from_array([[0.0, 2.0, 0.0], [0.0, 0.0, 0.1]], &Default::default());
+    /// assert_eq!(weights.categorical(2).into_vec()?, [1, 1, 2, 2]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there are no samples to draw, or no classes to draw from.
+    #[track_caller]
+    pub fn categorical(self, num_samples: usize) -> Tensor<B, D, i32>
+    where
+        E: FloatElement,
+    {
+        const {
+            assert!(
+                D >= 1,
+                "`categorical` draws along the last axis: it needs rank 1 or more"
+            )
+        }
+        Tensor::of(self.raw.categorical(num_samples))
+    }
+}
+
+impl<B: Backend, const D: usize> Tensor<B, D, f32> {
+    /// [`Tensor::from_array`] of `f32`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::from_floats([[1.0, 2.0]], &Default::default());
+    /// assert_eq!(x.dims(), [1, 2]);
+    /// ```
+    ///
+    /// # Panics
+    /// If the device fails.
+    #[track_caller]
+    pub fn from_floats<A: Nested<D, f32>>(floats: A, device: &B::Device) -> Self {
+        Self::from_array(floats, device)
+    }
+}
+
+impl<B: Backend, const D: usize> Tensor<B, D, i32> {
+    /// [`Tensor::from_array`] of `i32`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1, i32>::from_ints([3, -4], &Default::default());
+    /// assert_eq!(x.into_vec()?, [3, -4]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the device fails.
+    #[track_caller]
+    pub fn from_ints<A: Nested<D, i32>>(ints: A, device: &B::Device) -> Self {
+        Self::from_array(ints, device)
+    }
+}
+
+impl<B: Backend, const D: usize> Tensor<B, D, bool> {
+    /// [`Tensor::from_array`] of `bool`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1, bool>::from_bool([true, false], &Default::default());
+    /// assert_eq!(x.into_vec()?, [true, false]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the device fails.
+    #[track_caller]
+    pub fn from_bool<A: Nested<D, bool>>(bools: A, device: &B::Device) -> Self {
+        Self::from_array(bools, device)
+    }
+
+    /// A mask for `mask_fill`: false in the upper triangle of the last two axes, from diagonal `offset` on, and true below
+    /// it. Diagonal 0 is the main one, positive ones lie above it.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let mask = Tensor::<Flex, 2, bool>::triu_mask([2, 2], 0, &Default::default());
+    /// assert_eq!(mask.into_vec()?, [false, false, true, false]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the shape exceeds the address space, or the device fails.
+    #[track_caller]
+    pub fn triu_mask(shape: [usize; D], offset: i64, device: &B::Device) -> Self {
+        const {
+            assert!(
+                D >= 2,
+                "`triu_mask` is of the last two axes: it needs rank 2 or more"
+            )
+        }
+        Self::of(Raw::triu_mask(shape, offset, device))
+    }
+
+    /// A mask for `mask_fill`: false in the lower triangle of the last two axes, up to diagonal `offset`, and true above
+    /// it. Diagonal 0 is the main one, positive ones lie above it.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let hidden = Tensor::<Flex, 2, bool>::tril_mask([2, 2], 0, &Default::default());
+    /// assert_eq!(hidden.into_vec()?, [false, true, false, false]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the shape exceeds the address space, or the device fails.
+    #[track_caller]
+    pub fn tril_mask(shape: [usize; D], offset: i64, device: &B::Device) -> Self {
+        const {
+            assert!(
+                D >= 2,
+                "`tril_mask` is of the last two axes: it needs rank 2 or more"
+            )
+        }
+        Self::of(Raw::tril_mask(shape, offset, device))
+    }
+
+    /// A mask for `mask_fill`: false on diagonal `offset` of the last two axes, and true beside it. Diagonal 0 is the main
+    /// one, positive ones lie above it.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let beside = Tensor::<Flex, 2, bool>::diag_mask([2, 2], 0, &Default::default());
+    /// assert_eq!(beside.into_vec()?, [false, true, true, false]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the shape exceeds the address space, or the device fails.
+    #[track_caller]
+    pub fn diag_mask(shape: [usize; D], offset: i64, device: &B::Device) -> Self {
+        const {
+            assert!(
+                D >= 2,
+                "`diag_mask` is of the last two axes: it needs rank 2 or more"
+            )
+        }
+        Self::of(Raw::diag_mask(shape, offset, device))
     }
 }

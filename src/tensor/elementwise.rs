@@ -337,3 +337,59 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         self.cast()
     }
 }
+
+/// Angles and decimals.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// Angles of degrees in radians: `x π / 180`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1, f64>::from_array([180.0], &Default::default());
+    /// assert_eq!(x.deg2rad().into_scalar()?, std::f64::consts::PI);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn deg2rad(self) -> Self
+    where
+        E: FloatElement,
+    {
+        Self::of(self.raw.deg2rad())
+    }
+
+    /// Angles of radians in degrees: `x 180 / π`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1, f64>::from_array([std::f64::consts::PI], &Default::default());
+    /// assert_eq!(x.rad2deg().into_scalar()?, 180.0);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn rad2deg(self) -> Self
+    where
+        E: FloatElement,
+    {
+        Self::of(self.raw.rad2deg())
+    }
+
+    /// Rounds to multiples of `10^-decimals`, of two equally near ones to the even one, as far as numbers of type `E` can
+    /// tell. Negative `decimals` round before the decimal point.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.234, -1250.0], &Default::default());
+    /// assert_eq!(x.clone().round_to(2).into_vec()?, [1.23, -1250.0]);
+    /// assert_eq!(x.round_to(-2).into_vec()?, [0.0, -1200.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the type has not that many decimals.
+    #[track_caller]
+    pub fn round_to(self, decimals: i32) -> Self
+    where
+        E: FloatElement,
+    {
+        Self::of(self.raw.round_to(decimals))
+    }
+}

@@ -255,17 +255,17 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// use keyway::prelude::*;
     /// let x = Tensor::<Flex, 2>::from_array([[1.0, -2.0], [-3.0, 4.0]], &Default::default());
     /// let positive = x.clone().greater(0.0);
-    /// assert_eq!(x.masked_select(positive)?.into_vec()?, [1.0, 4.0]);
+    /// assert_eq!(x.mask_select(positive)?.into_vec()?, [1.0, 4.0]);
     /// # Ok::<(), keyway::Error>(())
     /// ```
     ///
     /// # Errors
     /// If the shapes differ, or the device failed: the mask is read.
-    pub fn masked_select(self, mask: Tensor<B, D, bool>) -> Result<Tensor<B, 1, E>, Error>
+    pub fn mask_select(self, mask: Tensor<B, D, bool>) -> Result<Tensor<B, 1, E>, Error>
     where
         B: Readable,
     {
-        self.raw.masked_select(mask.raw).map(Tensor::wrap)
+        self.raw.mask_select(mask.raw).map(Tensor::wrap)
     }
 }
 
@@ -424,5 +424,106 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         E: NumericElement,
     {
         Self::of_pair(self.raw.topk_with_indices(k, Self::axis(dim)))
+    }
+}
+
+/// More of indices and order.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// The slice at one place of an axis, which goes.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::from_array([[1.0, 2.0], [3.0, 4.0]], &Default::default());
+    /// assert_eq!(x.select_dim::<1>(1, -1).into_vec()?, [2.0, 4.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such axis, or the index lies outside it.
+    #[track_caller]
+    pub fn select_dim<const D2: usize>(self, dim: impl AsDim, index: impl AsDim) -> Tensor<B, D2, E> {
+        const { assert!(D2 + 1 == D, "`select_dim` removes one axis: D2 must be D - 1") }
+        let axis = Self::axis(dim);
+        let size = self.dims().get(axis).copied().unwrap_or(0);
+        Tensor::of(self.raw.select_dim(axis, index.axis(size)))
+    }
+
+    /// The slices that the rows of `indices` name. A row, the last axis, holds `k` indices, one for each of the first `k`
+    /// axes of this tensor; the other axes of `indices` stand in place of those: from `[b…, k]` it is `[b…, rest…]`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Flex, 2>::from_array([[1.0, 2.0], [3.0, 4.0]], &device);
+    /// let at = Tensor::<Flex, 2, i32>::from_array([[1, 0], [0, 1]], &device);
+    /// assert_eq!(x.gather_nd::<2, 1>(at).into_vec()?, [3.0, 2.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If a row is longer than this tensor's rank, an index lies outside its axis, or the result has not rank `DV`.
+    #[track_caller]
+    pub fn gather_nd<const M: usize, const DV: usize>(
+        self,
+        indices: Tensor<B, M, impl IntElement>,
+    ) -> Tensor<B, DV, E> {
+        const {
+            assert!(
+                M >= 1,
+                "`gather_nd` takes rows of indices: they need rank 1 or more"
+            )
+        }
+        Tensor::of_rank("gather_nd", self.raw.gather_nd(indices.raw))
+    }
+
+    /// `values` at the slices that the rows of `indices` name, as for [`Tensor::gather_nd`], combined with what is there by
+    /// `update`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Flex, 2>::zeros([2, 2], &device);
+    /// let at = Tensor::<Flex, 2, i32>::from_array([[1, 0], [1, 0]], &device);
+    /// let values = Tensor::<Flex, 1>::from_array([3.0, 2.0], &device);
+    /// assert_eq!(x.scatter_nd(at, values, ScatterMode::Add).into_vec()?, [0.0, 0.0, 5.0, 0.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If a row is longer than this tensor's rank, an index lies outside its axis, or the values have not the shape that
+    /// `gather_nd` gives.
+    #[track_caller]
+    pub fn scatter_nd<const M: usize, const DV: usize>(
+        self,
+        indices: Tensor<B, M, impl IntElement>,
+        values: Tensor<B, DV, E>,
+        update: ScatterMode,
+    ) -> Self {
+        const {
+            assert!(
+                M >= 1,
+                "`scatter_nd` takes rows of indices: they need rank 1 or more"
+            )
+        }
+        Self::of(self.raw.scatter_nd(indices.raw, values.raw, update))
+    }
+
+    /// Where the `k` greatest elements along an axis are, in descending order of the elements.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([3.0, 1.0, 4.0], &Default::default());
+    /// assert_eq!(x.argtopk(2, 0).into_vec()?, [2, 0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such axis, or it has fewer than `k` elements.
+    #[track_caller]
+    pub fn argtopk(self, k: usize, dim: impl AsDim) -> Tensor<B, D, i32>
+    where
+        E: NumericElement,
+    {
+        Tensor::of(self.raw.argtopk(k, Self::axis(dim)))
     }
 }

@@ -1,5 +1,5 @@
 //! Losses. Each takes the prediction first, then the target, then what becomes of the losses of the elements:
-//! [`Mean`], [`Sum`] or [`Unreduced`].
+//! [`Mean`], [`Sum`] or [`Unreduced`]; [`cross_entropy_with_logits`] gives the mean.
 
 use super::Tensor;
 use crate::backend::Backend;
@@ -215,4 +215,38 @@ pub fn nll<B: Backend, E: FloatElement, I: IntElement, R: Reduction>(
     _: R,
 ) -> R::Output<B, 1, E> {
     R::reduce(log_probabilities.into_raw().nll(target.into_raw()))
+}
+
+/// The mean, over the rows, of `-Σ t log_softmax(x)` along the last axis, which holds a logit and the probability of each
+/// class. A class without probability counts 0.
+///
+/// ```
+/// use keyway::loss::cross_entropy_with_logits;
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let logits = Tensor::<Flex, 2>::zeros([2, 4], &device);
+/// let probabilities = Tensor::from_array([[1.0, 0.0, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]], &device);
+/// let loss = cross_entropy_with_logits(logits, probabilities).into_scalar()?;
+/// assert!((loss - 4f32.ln()).abs() < 1e-6);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If the shapes differ.
+#[track_caller]
+pub fn cross_entropy_with_logits<B: Backend, const D: usize, E: FloatElement>(
+    logits: Tensor<B, D, E>,
+    target_probs: Tensor<B, D, E>,
+) -> Tensor<B, 1, E> {
+    const {
+        assert!(
+            D >= 1,
+            "`cross_entropy_with_logits` takes classes along the last axis: rank 1 or more"
+        )
+    }
+    Mean::reduce::<B, D, E>(
+        logits
+            .into_raw()
+            .cross_entropy_with_logits(target_probs.into_raw()),
+    )
 }

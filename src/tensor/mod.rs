@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::backend::Backend;
-use crate::element::Element;
+use crate::element::{DType, Element};
 use crate::error::Error;
 use crate::raw::Raw;
 use crate::shape::Shape;
@@ -37,6 +37,7 @@ mod create;
 mod dim;
 mod display;
 mod elementwise;
+pub mod grid;
 mod index;
 pub mod linalg;
 pub mod loss;
@@ -47,10 +48,14 @@ mod operand;
 mod ops;
 mod read;
 mod reduce;
+pub mod signal;
+mod transaction;
 
-pub use dim::{AsDim, ExpandArgs, ReshapeArgs};
+pub use dim::{AsDim, ExpandArgs, MovedimArgs, ReshapeArgs};
+pub use display::{PrintOptions, set_print_options};
 pub use nested::Nested;
 pub use operand::{BitElement, Operand};
+pub use transaction::Transaction;
 
 /// A tensor on backend `B` with `D` axes of elements `E`; all three are checked by the compiler.
 ///
@@ -181,6 +186,26 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// ```
     pub fn shape(&self) -> Shape {
         self.raw.shape().clone()
+    }
+
+    /// The number of axes, `D`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// assert_eq!(Tensor::<Flex, 2>::zeros([2, 3], &Default::default()).rank(), 2);
+    /// ```
+    pub fn rank(&self) -> usize {
+        D
+    }
+
+    /// The element type, `E`, as a value.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// assert_eq!(Tensor::<Flex, 1, u8>::zeros([3], &Default::default()).dtype(), keyway::DType::U8);
+    /// ```
+    pub fn dtype(&self) -> DType {
+        E::DTYPE
     }
 
     /// Where the tensor lives.

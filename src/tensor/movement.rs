@@ -1,6 +1,6 @@
 //! Rearrangements.
 
-use super::{AsDim, ExpandArgs, ReshapeArgs, Tensor, ok};
+use super::{AsDim, ExpandArgs, MovedimArgs, ReshapeArgs, Tensor, ok};
 use crate::backend::Backend;
 use crate::element::Element;
 use crate::error::Error;
@@ -9,14 +9,14 @@ use crate::raw::Raw;
 
 /// Shapes and ranks.
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
-    /// Another shape for the same elements in row-major order. Among signed sizes, 0 keeps the size of that axis, and
-    /// one may be -1, for what the others leave.
+    /// Another shape for the same elements in row-major order. Among signed sizes one may be -1, for what
+    /// the others leave.
     ///
     /// ```
     /// use keyway::prelude::*;
     /// let x = Tensor::<Flex, 2>::zeros([2, 6], &Default::default());
     /// assert_eq!(x.clone().reshape([3, 4]).dims(), [3, 4]);
-    /// assert_eq!(x.reshape([0, -1, 2]).dims(), [2, 3, 2]);
+    /// assert_eq!(x.reshape([2, -1, 2]).dims(), [2, 3, 2]);
     /// ```
     ///
     /// # Panics
@@ -240,8 +240,9 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// # Panics
     /// If there are no such axes, or one stands twice.
     #[track_caller]
-    pub fn movedim<const N: usize>(self, src: [impl AsDim; N], dst: [impl AsDim; N]) -> Self {
-        Self::of(self.raw.movedim(Self::axes(&src), Self::axes(&dst)))
+    pub fn movedim<S: MovedimArgs, T: MovedimArgs>(self, src: S, dst: T) -> Self {
+        const { assert!(S::AXES == T::AXES, "`movedim` takes a place for each axis") }
+        Self::of(self.raw.movedim(src.axes(D), dst.axes(D)))
     }
 
     /// Reverses the elements along axes.
@@ -377,7 +378,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// # Panics
     /// If there is no such axis.
     #[track_caller]
-    pub fn iter_dim(self, dim: impl AsDim) -> impl Iterator<Item = Self> {
+    pub fn iter_dim(self, dim: impl AsDim) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
         ok(self.raw.iter_dim(Self::axis(dim))).map(Self::wrap)
     }
 
@@ -446,6 +447,25 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     #[track_caller]
     pub fn repeat_dim(self, dim: impl AsDim, times: usize) -> Self {
         Self::of(self.raw.repeat_dim(Self::axis(dim), times))
+    }
+
+    /// The windows of `size` elements along an axis, one at each `step`-th: the axis counts the windows, and a new last one
+    /// holds their elements. Of an axis shorter than a window there are none.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0, 3.0, 4.0, 5.0], &Default::default());
+    /// let windows: Tensor<_, 2> = x.unfold(0, 3, 2);
+    /// assert_eq!(windows.into_data()?, TensorData::new(vec![1.0f32, 2.0, 3.0, 3.0, 4.0, 5.0], [2, 3])?);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such axis, or the step is 0.
+    #[track_caller]
+    pub fn unfold<const D2: usize>(self, dim: impl AsDim, size: usize, step: usize) -> Tensor<B, D2, E> {
+        const { assert!(D2 == D + 1, "`unfold` adds one axis: D2 must be D + 1") }
+        Tensor::of(self.raw.unfold(Self::axis(dim), size, step))
     }
 
     /// Adds elements around the last axes: `padding` holds (before, after) for each of them, the last axis last. They

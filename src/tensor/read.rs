@@ -136,3 +136,82 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         Tensor::try_from_data(self.into_data()?, device)
     }
 }
+
+/// Copies and conversions on the host.
+impl<B: Readable, const D: usize, E: Element> Tensor<B, D, E> {
+    /// Reads a copy of the values, in row-major order.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &Default::default());
+    /// assert_eq!(x.to_vec()?, [1.0, 2.0]);
+    /// assert_eq!(x.to_vec_as::<u8>()?, [1, 2]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tensor::into_data`].
+    pub fn to_vec(&self) -> Result<Vec<E>, Error> {
+        self.raw.to_vec()
+    }
+
+    /// Reads the values back, converted to `E2` on the host as [`Tensor::cast`] converts.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.5, -2.0], &Default::default());
+    /// assert_eq!(x.into_data_as::<i64>()?.as_slice::<i64>()?, [1, -2]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tensor::into_data`].
+    pub fn into_data_as<E2: Element>(self) -> Result<TensorData, Error> {
+        self.raw.into_data_as::<E2>()
+    }
+
+    /// [`Tensor::into_data_as`] of a copy.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([1.5, 0.0], &Default::default());
+    /// assert_eq!(x.to_data_as::<bool>()?.as_slice::<bool>()?, [true, false]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tensor::into_data`].
+    pub fn to_data_as<E2: Element>(&self) -> Result<TensorData, Error> {
+        self.raw.to_data_as::<E2>()
+    }
+
+    /// Reads the values back, in row-major order, converted to `E2` on the host as [`Tensor::cast`] converts.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1, i32>::from_array([1, 0], &Default::default());
+    /// assert_eq!(x.into_vec_as::<bool>()?, [true, false]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tensor::into_data`].
+    pub fn into_vec_as<E2: Element>(self) -> Result<Vec<E2>, Error> {
+        self.raw.into_vec_as()
+    }
+
+    /// [`Tensor::into_vec_as`] of a copy.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1, i32>::from_array([300, -1], &Default::default());
+    /// assert_eq!(x.to_vec_as::<f64>()?, [300.0, -1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tensor::into_data`].
+    pub fn to_vec_as<E2: Element>(&self) -> Result<Vec<E2>, Error> {
+        self.raw.to_vec_as()
+    }
+}

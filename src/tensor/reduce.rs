@@ -380,7 +380,7 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such axis, or the rank is below 2.
+    /// If `dim` is not one of the last two axes, or the rank is below 2.
     #[track_caller]
     pub fn cov(self, dim: impl AsDim, correction_factor: usize) -> Self
     where
@@ -417,5 +417,67 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         cumprod "product" => "[2.0, 2.0, 6.0, NaN, NaN]";
         cummax "maximum" => "[2.0, 2.0, 3.0, NaN, NaN]";
         cummin "minimum" => "[2.0, 1.0, 1.0, NaN, NaN]";
+    }
+}
+
+/// More reductions.
+impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
+    /// The sum over several axes, which go.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 3>::ones([2, 3, 4], &Default::default());
+    /// assert_eq!(x.sum_dims_squeeze::<1>(&[0, 2]).into_vec()?, [8.0; 3]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such axis, or one stands twice, or the result has not rank `D2`.
+    #[track_caller]
+    pub fn sum_dims_squeeze<const D2: usize>(self, dims: &[impl AsDim]) -> Tensor<B, D2, E>
+    where
+        E: NumericElement,
+    {
+        const { assert!(D2 <= D, "`sum_dims_squeeze` removes axes: D2 must not exceed D") }
+        Tensor::of_rank("sum_dims_squeeze", self.raw.sum_dims_squeeze(&Self::axes(dims)))
+    }
+
+    /// The greatest magnitude over several axes, which stay with size 1.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::from_array([[1.0, -5.0], [2.0, 3.0]], &Default::default());
+    /// assert_eq!(x.max_abs_dims(&[0, 1]).into_vec()?, [5.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such axis, one stands twice, or one is empty.
+    #[track_caller]
+    pub fn max_abs_dims(self, dims: &[impl AsDim]) -> Self
+    where
+        E: NumericElement,
+    {
+        Self::of(self.raw.max_abs_dims(&Self::axes(dims)))
+    }
+
+    /// [`Tensor::median`], and where it is: the first of several NaNs.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 1>::from_array([4.0, 1.0, 3.0, 2.0], &Default::default());
+    /// let (median, index) = x.median_with_indices(0);
+    /// assert_eq!((median.into_scalar()?, index.into_scalar()?), (2.0, 3));
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such axis, or it is empty.
+    #[track_caller]
+    pub fn median_with_indices(self, dim: impl AsDim) -> (Self, Tensor<B, D, i32>)
+    where
+        E: NumericElement,
+    {
+        Self::of_pair(self.raw.median_with_indices(Self::axis(dim)))
     }
 }

@@ -109,6 +109,7 @@ fn write_to(t: &mut Tensor, places: &Tensor, src: &Tensor, axis: i64, mode: Scat
     let _ = match mode {
         ScatterMode::Set => t.f_scatter_(axis, places, src)?,
         ScatterMode::Add => t.f_scatter_add_(axis, places, src)?,
+        ScatterMode::Mul => t.f_internal_scatter_reduce_(axis, places, src, "prod", true)?,
         ScatterMode::Max => t.f_internal_scatter_reduce_(axis, places, src, "amax", true)?,
         ScatterMode::Min => t.f_internal_scatter_reduce_(axis, places, src, "amin", true)?,
     };
