@@ -19,6 +19,8 @@ mod tensor;
 pub use autodiff::{
     Autodiff, AutodiffBackend, BalancedCheckpointing, Gradients, NoCheckpointing, ReadyToStep,
 };
+#[cfg(feature = "candle")]
+pub use backend::candle::{Candle, CandleDevice};
 pub use backend::flex::{Flex, FlexDevice};
 #[cfg(feature = "ndarray")]
 pub use backend::ndarray::{NdArray, NdArrayDevice};
@@ -51,6 +53,8 @@ pub mod prelude {
         NumericElement, ParamId, PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData,
         activation, linalg, loss, module, s,
     };
+    #[cfg(feature = "candle")]
+    pub use crate::{Candle, CandleDevice};
     #[cfg(feature = "ndarray")]
     pub use crate::{NdArray, NdArrayDevice};
 }

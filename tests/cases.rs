@@ -22,6 +22,8 @@ macro_rules! on_every_backend {
         fn $case() {
             on::$case::<Reference>(&Default::default());
             on::$case::<Flex>(&Default::default());
+            #[cfg(feature = "candle")]
+            on::$case::<keyway::Candle>(&Default::default());
             #[cfg(feature = "ndarray")]
             on::$case::<keyway::NdArray>(&Default::default());
             on::$case::<Mesh<Flex>>(&MeshDevice::alone(Default::default()));

@@ -29,6 +29,20 @@ fn ndarray() {
         .run();
 }
 
+#[cfg(feature = "candle")]
+#[test]
+fn candle() {
+    Suite::<keyway::Candle>::new(&Default::default(), |x| x)
+        .thoroughly()
+        .run();
+}
+
+#[cfg(feature = "candle")]
+#[test]
+fn candle_mesh() {
+    Suite::<Mesh<keyway::Candle>>::new(&MeshDevice::alone(Default::default()), |x| x).run();
+}
+
 #[test]
 fn autodiff_untracked() {
     Suite::<Autodiff<Flex>>::new(&Default::default(), |x| x).run();
@@ -392,9 +406,10 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
         let sizes = prop_oneof![1 => Just(0usize), 2 => Just(1), 8 => 2..6usize];
         let shape = prop::collection::vec(sizes, 0..=5)
             .prop_filter("small", |shape| shape.iter().product::<usize>() <= 400);
+        let held = B::dtypes(self.device).to_vec();
         let case = (
             shape,
-            prop::sample::select(DType::ALL),
+            prop::sample::select(held.clone()),
             any::<prop::sample::Index>(),
             prop::sample::select(Layout::ALL),
             any::<[bool; 3]>(),
@@ -402,10 +417,10 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
         );
         let case = case.prop_filter_map(
             "an op",
-            |(shape, dtype, which, layout, [mixed, aliased, shared], seed)| {
+            move |(shape, dtype, which, layout, [mixed, aliased, shared], seed)| {
                 let ops = ops(&shape.into(), dtype);
                 let op = ops.get(which.index(ops.len().max(1)))?.clone();
-                Some(Case {
+                is_held(&op, &held).then_some(Case {
                     op,
                     layout,
                     mixed,
@@ -432,17 +447,11 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
     }
 
     fn check(&mut self, case: &Case) {
-        let mut dtype = None;
-        let mut held = true;
-        case.op.visit(|x| {
-            dtype = dtype.or(Some(x.dtype()));
-            held &= B::dtypes(self.device).contains(&x.dtype());
-        });
-        if !held || op::infer(&case.op).is_ok_and(|meta| !B::dtypes(self.device).contains(&meta.dtype)) {
+        if !is_held(&case.op, B::dtypes(self.device)) {
             return;
         }
         self.checks += 1;
-        let name = leaf(&case.op);
+        let (name, dtype) = (leaf(&case.op), case.op.first().map(HasMeta::dtype));
         match outcome(case, self.device, self.prepare) {
             Some(wrong) => self.fail(name, dtype.expect("every op has an operand"), wrong),
             None => drop(self.seen.insert((name, case.layout))),
@@ -465,6 +474,13 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
             B::name(self.device)
         );
     }
+}
+
+/// Whether operands and result are of these element types.
+fn is_held(op: &Op<Operand>, dtypes: &[DType]) -> bool {
+    let mut held = op::infer(op).map_or(true, |meta| dtypes.contains(&meta.dtype));
+    op.visit(|x| held &= dtypes.contains(&x.dtype()));
+    held
 }
 
 /// Of the cases of each op one, the `turn`th.

@@ -105,6 +105,15 @@ fn two_replicas_end_where_one_does() {
     );
 }
 
+#[cfg(feature = "candle")]
+#[test]
+fn candle_ends_where_flex_does() {
+    let flex = records("flex", 3);
+    let candle = records("mesh:candle:2", 3);
+    assert!(bit_identical(&candle));
+    assert_close(&flex[0], &candle[0]);
+}
+
 #[cfg(feature = "ndarray")]
 #[test]
 fn ndarray_ends_where_flex_does() {

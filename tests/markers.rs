@@ -70,6 +70,15 @@ markers! {
     Autodiff<Mesh<NdArray>>:                     Collective no    yes      yes        no    yes;
 }
 
+#[cfg(feature = "candle")]
+#[rustfmt::skip]
+markers! {
+    Candle:                                      Local      yes   no       no         yes   yes;
+    Mesh<Candle>:                                Collective yes   no       yes        no    yes;
+    Autodiff<Candle>:                            Local      no    yes      no         no    yes;
+    Autodiff<Mesh<Candle>>:                      Collective no    yes      yes        no    yes;
+}
+
 // What looks like a backend and is none.
 assert_not_impl_any!(Mesh<Mesh<Flex>>: Backend);
 assert_not_impl_any!(Mesh<Autodiff<Flex>>: Backend);
@@ -120,6 +129,15 @@ elements! {
     Autodiff<Mesh<NdArray>>:               yes yes yes yes  yes yes yes yes yes yes yes yes yes;
 }
 
+#[cfg(feature = "candle")]
+#[rustfmt::skip]
+elements! {
+    Candle:                                yes yes yes yes  yes yes yes no  no  yes no  yes yes;
+    Mesh<Candle>:                          yes yes yes yes  yes yes yes no  no  yes no  yes yes;
+    Autodiff<Candle>:                      yes yes yes yes  yes yes yes no  no  yes no  yes yes;
+    Autodiff<Mesh<Candle>>:                yes yes yes yes  yes yes yes no  no  yes no  yes yes;
+}
+
 macro_rules! kinds {
     ($($E:ty: $numeric:ident $float:ident $int:ident $bit:ident;)*) => { $(
         assert_impl_all!($E: Element);
@@ -150,6 +168,8 @@ kinds! {
 
 // Transports, and what they carry: values of a plain backend, never a graph.
 assert_impl_all!(InProcess: Transport, Carries<Flex>);
+#[cfg(feature = "candle")]
+assert_impl_all!(InProcess: Carries<Candle>);
 #[cfg(feature = "ndarray")]
 assert_impl_all!(InProcess: Carries<NdArray>);
 assert_not_impl_any!(InProcess: Carries<Autodiff<Flex>>, Carries<Autodiff<Mesh<Flex>>>);
@@ -223,6 +243,11 @@ threads! {
 #[cfg(feature = "ndarray")]
 threads! {
     yes yes: NdArray, NdArrayDevice, backend::ndarray::NdArrayTensor;
+}
+
+#[cfg(feature = "candle")]
+threads! {
+    yes yes: Candle, CandleDevice, backend::candle::CandleTensor;
 }
 
 // Markers, decorators and the types of a tensor add nothing to it.

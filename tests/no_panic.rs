@@ -6,7 +6,7 @@ use keyway::{DType, DynDevice, DynTensor};
 
 #[test]
 fn every_call_returns() -> Result<(), Error> {
-    for name in ["flex", "ndarray"] {
+    for name in ["flex", "ndarray", "candle"] {
         let Ok(device) = name.parse::<DynDevice>() else {
             continue; // not compiled in
         };
@@ -28,7 +28,7 @@ fn every_call_returns() -> Result<(), Error> {
 #[test]
 fn results_that_memory_cannot_hold_are_errors() -> Result<(), Error> {
     const HUGE: usize = 1 << 45;
-    for name in ["flex", "ndarray"] {
+    for name in ["flex", "ndarray", "candle"] {
         let Ok(device) = name.parse::<DynDevice>() else {
             continue; // not compiled in
         };

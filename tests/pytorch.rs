@@ -19,6 +19,12 @@ fn flex() {
     check::<Flex>(&Default::default());
 }
 
+#[cfg(feature = "candle")]
+#[test]
+fn candle() {
+    check::<Candle>(&Default::default());
+}
+
 #[cfg(feature = "ndarray")]
 #[test]
 fn ndarray() {

@@ -128,7 +128,8 @@ macro_rules! registry {
 registry! {
     ($)
     __keyway_flex then __keyway_ndarray: "flex", Flex as Flex, MeshFlex;
-    __keyway_ndarray then __keyway_end: "ndarray", NdArray as NdArray, MeshNdArray, feature "ndarray";
+    __keyway_ndarray then __keyway_candle: "ndarray", NdArray as NdArray, MeshNdArray, feature "ndarray";
+    __keyway_candle then __keyway_end: "candle", Candle as Candle, MeshCandle, feature "candle";
 }
 
 /// The end of the rows: what has no arm of its own stays a `Dyn`, or is in no group.

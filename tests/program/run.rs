@@ -25,10 +25,10 @@ use super::composites::{Args, Composite, composites};
 use super::{Change, Edit, New, Numbers, Others, Program, Step};
 use crate::support::{Dense, Fill, Layout, Operand, Reference, Value, difference, ops, same_bits};
 
-#[cfg(not(feature = "ndarray"))]
+#[cfg(not(any(feature = "ndarray", feature = "candle")))]
 type Mirror = Flex;
 
-#[cfg(feature = "ndarray")]
+#[cfg(any(feature = "ndarray", feature = "candle"))]
 keyway::backends! {
     /// The backends that the mirror runs on.
     pub struct Mirror;
@@ -37,7 +37,10 @@ keyway::backends! {
     /// A tensor of one.
     pub enum MirrorTensor;
     Flex(Flex),
+    #[cfg(feature = "ndarray")]
     NdArray(keyway::NdArray),
+    #[cfg(feature = "candle")]
+    Candle(keyway::Candle),
 }
 
 type Tracked = Autodiff<Mirror>;
@@ -452,7 +455,8 @@ impl Machine {
             most = most.max(x.x.shape().num_elements());
             unread |= x.data.is_none();
             tracked |= x.x.is_require_grad();
-            views &= !self.devices[x.device].0.to_string().contains("ndarray");
+            let on = self.devices[x.device].0.to_string();
+            views &= !on.contains("ndarray") && !on.contains("candle");
         });
         let view = matches!(
             op,
@@ -826,13 +830,15 @@ impl<T> Args<T> {
 
 /// Where the mirror of a tensor on this device lives.
 fn place(device: &DynDevice) -> Place {
-    #[cfg(feature = "ndarray")]
-    return if device.to_string().contains("ndarray") {
-        MirrorDevice::NdArray(Default::default())
-    } else {
-        MirrorDevice::Flex(Default::default())
+    #[cfg(any(feature = "ndarray", feature = "candle"))]
+    return match device.to_string() {
+        #[cfg(feature = "ndarray")]
+        text if text.contains("ndarray") => MirrorDevice::NdArray(Default::default()),
+        #[cfg(feature = "candle")]
+        text if text.contains("candle") => MirrorDevice::Candle(Default::default()),
+        _ => MirrorDevice::Flex(Default::default()),
     };
-    #[cfg(not(feature = "ndarray"))]
+    #[cfg(not(any(feature = "ndarray", feature = "candle")))]
     {
         let _ = device;
         Default::default()

@@ -5,7 +5,15 @@ use std::process::Command;
 /// The exit code, the standard output and the standard error of an example with these arguments and variables.
 pub fn example(name: &str, args: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String, String) {
     // Those of this build, so that nothing is built again.
-    let features = if cfg!(feature = "ndarray") { "ndarray" } else { "" };
+    let compiled_in = [
+        ("ndarray", cfg!(feature = "ndarray")),
+        ("candle", cfg!(feature = "candle")),
+    ];
+    let features: Vec<_> = compiled_in
+        .iter()
+        .filter(|(_, on)| *on)
+        .map(|(name, _)| *name)
+        .collect();
     let output = Command::new(env!("CARGO"))
         .args([
             "run",
@@ -14,7 +22,7 @@ pub fn example(name: &str, args: &[&str], variables: &[(&str, &str)]) -> (Option
             "--example",
             name,
             "--features",
-            features,
+            &features.join(","),
             "--",
         ])
         .args(args)
