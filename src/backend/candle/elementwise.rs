@@ -87,6 +87,8 @@ pub(super) fn binary(op: BinaryOp, a: &Arg<CandleTensor>, b: &Arg<CandleTensor>,
         // The host says what is wrong.
         Div if is_int && integer::has_zero(&b)? => return Ok(None),
         Div if is_int => Ok(integer::wrapping(op, &a, &b)?),
+        // Where the processor converts to bf16 itself, it takes subnormal numbers for 0, and `candle` adds by that.
+        Add if meta.dtype == DType::BF16 => a.sub(&b.neg()?),
         Add => a.add(&b),
         Sub => a.sub(&b),
         Mul => a.mul(&b),

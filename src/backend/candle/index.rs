@@ -5,7 +5,7 @@ use candle_core::{DType as Stored, Tensor};
 
 use super::elementwise::{choose, is_nan};
 use super::movement::places;
-use super::storage::{CandleTensor, Failure, contiguous};
+use super::storage::{CandleTensor, Failure, contiguous, has_room};
 use super::{Native, native};
 use crate::op::{HasMeta, IndexOp, Meta, ScatterMode, SliceRange};
 
@@ -78,6 +78,7 @@ pub(super) fn index(op: &IndexOp<CandleTensor>, meta: &Meta) -> Native {
 
 /// The indices, if each is within an axis of this size.
 fn checked(index: &CandleTensor, size: usize) -> Result<Option<Tensor>, Failure> {
+    has_room(index.shape())?;
     let places = contiguous(&index.tensor().to_dtype(Stored::I64)?)?;
     let least = places.min_all()?.to_scalar::<i64>()?;
     let greatest = places.max_all()?.to_scalar::<i64>()?;
@@ -98,6 +99,7 @@ fn write(x: &CandleTensor, places: &Tensor, src: &CandleTensor, axis: usize, mod
 /// Writes to the places of the slice in a line of all elements.
 fn assign(x: &CandleTensor, src: &CandleTensor, ranges: &[SliceRange]) -> Result<Tensor, Failure> {
     let (shape, count) = (x.shape(), x.shape().num_elements());
+    has_room(src.shape())?;
     let mut taken = vec![0i64];
     for (range, &size) in ranges.iter().zip(shape.iter()) {
         let next = |&start: &i64| places(range).map(move |place| start * size as i64 + place as i64);

@@ -2,7 +2,7 @@
 
 use candle_core::{DType as Stored, Tensor};
 
-use super::storage::{CandleTensor, Failure, contiguous};
+use super::storage::{CandleTensor, Failure, contiguous, has_room};
 use super::{Native, native};
 use crate::op::{HasMeta, Meta};
 
@@ -19,11 +19,12 @@ pub(super) fn matmul(a: &CandleTensor, b: &CandleTensor, meta: &Meta) -> Native 
 }
 
 /// Half types as `f32`: `candle` multiplies no matrices of bf16, and sums those of f16 in their own type.
-pub(super) fn widened(x: &Tensor) -> candle_core::Result<Tensor> {
-    match x.dtype() {
-        Stored::F16 | Stored::BF16 => x.to_dtype(Stored::F32),
-        _ => Ok(x.clone()),
+pub(super) fn widened(x: &Tensor) -> Result<Tensor, Failure> {
+    if !matches!(x.dtype(), Stored::F16 | Stored::BF16) {
+        return Ok(x.clone());
     }
+    has_room(x.dims())?;
+    Ok(x.to_dtype(Stored::F32)?)
 }
 
 /// The matrices of a batch along one axis, stretched to so many; in row-major order, or in column-major order if `rows`

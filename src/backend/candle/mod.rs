@@ -119,7 +119,8 @@ impl Backend for Candle {
         if no_result && !matches!(op, Op::Index(_)) {
             return CandleTensor::empty(meta, device).map_err(|failure| failure.of(name));
         }
-        let result = if empty || no_result {
+        let joins = matches!(op, Op::Cat(..));
+        let result = if empty && !joins || no_result {
             Ok(None)
         } else {
             execute(&op, meta)

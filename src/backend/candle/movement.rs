@@ -3,14 +3,14 @@
 
 use candle_core::Tensor;
 
-use super::storage::{CandleTensor, Failure, contiguous, full};
+use super::storage::{CandleTensor, Failure, contiguous, full, has_room};
 use super::{Native, native};
 use crate::op::{HasMeta, Meta, MoveOp, PadMode, SliceRange};
 
 pub(super) fn movement(op: &MoveOp, x: &CandleTensor, meta: &Meta) -> Native {
     let tensor = x.tensor();
     native(match op {
-        MoveOp::Reshape(_) => Ok(contiguous(tensor)?.reshape(&meta.shape[..])?),
+        MoveOp::Reshape(_) => Ok(reshape(tensor, &meta.shape)?),
         MoveOp::Permute(axes) => tensor.permute(&axes[..]),
         MoveOp::Expand(_) => tensor.broadcast_as(&meta.shape[..]),
         MoveOp::Slice(ranges) => Ok(slice(tensor, ranges)?),
@@ -80,6 +80,28 @@ pub(super) fn cat(xs: &[CandleTensor], axis: usize) -> Native {
     native(Tensor::cat(&parts, axis))
 }
 
+/// Axes of size 1 come and go on a view; else only elements in row-major order stay where they are.
+fn reshape(x: &Tensor, shape: &[usize]) -> Result<Tensor, Failure> {
+    let is_long = |&size: &usize| size != 1;
+    let same = x
+        .dims()
+        .iter()
+        .copied()
+        .filter(is_long)
+        .eq(shape.iter().copied().filter(is_long));
+    if x.is_contiguous() || !same {
+        return Ok(contiguous(x)?.reshape(shape)?);
+    }
+    let mut view = x.clone();
+    for axis in (0..x.rank()).rev().filter(|&axis| x.dims()[axis] == 1) {
+        view = view.squeeze(axis)?;
+    }
+    for axis in (0..shape.len()).filter(|&axis| shape[axis] == 1) {
+        view = view.unsqueeze(axis)?;
+    }
+    Ok(view)
+}
+
 /// The elements of a range of every axis, of which there is at least one.
 pub(super) fn slice(x: &Tensor, ranges: &[SliceRange]) -> Result<Tensor, Failure> {
     let mut sliced = x.clone();
@@ -99,15 +121,20 @@ pub(super) fn slice(x: &Tensor, ranges: &[SliceRange]) -> Result<Tensor, Failure
 }
 
 /// The elements that a range takes, in order.
-pub(super) fn places(range: &SliceRange) -> impl Iterator<Item = usize> {
+pub(super) fn places(range: &SliceRange) -> impl ExactSizeIterator<Item = usize> {
     let (first, step) = (range.first() as isize, range.step);
-    (0..range.len() as isize).map(move |i| (first + i * step) as usize)
+    (0..range.len()).map(move |i| (first + i as isize * step) as usize)
 }
 
 /// The elements at these places of an axis.
-fn pick(x: &Tensor, axis: usize, places: impl Iterator<Item = usize>) -> Result<Tensor, Failure> {
-    let places: Vec<i64> = places.map(|place| place as i64).collect();
+fn pick(x: &Tensor, axis: usize, places: impl ExactSizeIterator<Item = usize>) -> Result<Tensor, Failure> {
     let count = places.len();
+    if x.stride()[axis] == 0 && count <= x.dims()[axis] {
+        // All are the same.
+        return Ok(x.narrow(axis, 0, count)?);
+    }
+    has_room(&[count])?;
+    let places: Vec<i64> = places.map(|place| place as i64).collect();
     let places = Tensor::from_vec(places, count, x.device())?;
     Ok(contiguous(x)?.index_select(&places, axis)?)
 }

@@ -12,7 +12,7 @@ pub(super) fn reduce(op: ReduceOp, x: &CandleTensor, axes: &[usize], meta: &Meta
     let rows = rows(x, axes)?;
     let reduced = match op {
         ReduceOp::Sum if x.dtype().is_int() => integer::sum(&rows)?,
-        ReduceOp::Sum => sum(&rows)?,
+        ReduceOp::Sum => widened(&rows)?.sum_keepdim(1)?.to_dtype(rows.dtype())?,
         ReduceOp::Mean => {
             let count = rows.dims()[1] as f64;
             let sum = widened(&rows)?.sum_keepdim(1)?;
@@ -44,10 +44,6 @@ fn rows(x: &CandleTensor, axes: &[usize]) -> Result<Tensor, Failure> {
     let width = axes.iter().map(|&axis| shape[axis]).product::<usize>();
     let x = contiguous(&x.tensor().permute(&order[..])?)?;
     Ok(x.reshape((shape.num_elements() / width, width))?)
-}
-
-fn sum(rows: &Tensor) -> candle_core::Result<Tensor> {
-    widened(rows)?.sum_keepdim(1)?.to_dtype(rows.dtype())
 }
 
 /// The extremes of rows, where a NaN is one: `candle` passes over those that do not come first.

@@ -337,10 +337,14 @@ fn unsupported(dtype: DType) -> Failure {
 pub(super) fn contiguous(x: &Tensor) -> Result<Tensor, Failure> {
     if !x.is_contiguous() {
         // A stretched view may have more elements than there is memory.
-        let shape = Shape::from(x.dims());
-        let bytes = x.dtype().size_in_bytes();
-        let dtype = if bytes == 8 { DType::F64 } else { DType::F32 };
-        room("contiguous", &Meta { shape, dtype })?;
+        has_room(x.dims())?;
     }
     Ok(x.contiguous()?)
+}
+
+/// Asks whether so many elements of any type can be allocated.
+pub(super) fn has_room(dims: &[usize]) -> Result<(), Failure> {
+    let shape = Shape::from(dims);
+    let dtype = DType::F64;
+    Ok(room("copy", &Meta { shape, dtype })?)
 }
