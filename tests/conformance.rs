@@ -403,13 +403,13 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
 
     /// Shapes, types, ops, layouts and values drawn at random, always the same ones.
     fn random_ops(&mut self) {
+        let device = self.device;
         let sizes = prop_oneof![1 => Just(0usize), 2 => Just(1), 8 => 2..6usize];
         let shape = prop::collection::vec(sizes, 0..=5)
             .prop_filter("small", |shape| shape.iter().product::<usize>() <= 400);
-        let held = B::dtypes(self.device).to_vec();
         let case = (
             shape,
-            prop::sample::select(held.clone()),
+            prop::sample::select(B::dtypes(device).to_vec()),
             any::<prop::sample::Index>(),
             prop::sample::select(Layout::ALL),
             any::<[bool; 3]>(),
@@ -417,10 +417,11 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
         );
         let case = case.prop_filter_map(
             "an op",
-            move |(shape, dtype, which, layout, [mixed, aliased, shared], seed)| {
-                let ops = ops(&shape.into(), dtype);
+            |(shape, dtype, which, layout, [mixed, aliased, shared], seed)| {
+                let mut ops = ops(&shape.into(), dtype);
+                ops.retain(|op| is_held::<B>(op, device));
                 let op = ops.get(which.index(ops.len().max(1)))?.clone();
-                is_held(&op, &held).then_some(Case {
+                Some(Case {
                     op,
                     layout,
                     mixed,
@@ -436,7 +437,6 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
             ..Config::default()
         };
         let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-        let device = self.device;
         let prepare = self.prepare;
         if let Err(failure) = runner.run(&case, |case| match outcome(&case, device, prepare) {
             Some(wrong) => Err(TestCaseError::fail(wrong)),
@@ -447,11 +447,13 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
     }
 
     fn check(&mut self, case: &Case) {
-        if !is_held(&case.op, B::dtypes(self.device)) {
+        if !is_held::<B>(&case.op, self.device) {
             return;
         }
+        let mut dtype = None;
+        case.op.visit(|x| dtype = dtype.or(Some(x.dtype())));
         self.checks += 1;
-        let (name, dtype) = (leaf(&case.op), case.op.first().map(HasMeta::dtype));
+        let name = leaf(&case.op);
         match outcome(case, self.device, self.prepare) {
             Some(wrong) => self.fail(name, dtype.expect("every op has an operand"), wrong),
             None => drop(self.seen.insert((name, case.layout))),
@@ -476,8 +478,9 @@ impl<'a, B: Backend + Readable> Suite<'a, B> {
     }
 }
 
-/// Whether operands and result are of these element types.
-fn is_held(op: &Op<Operand>, dtypes: &[DType]) -> bool {
+/// Whether a device holds the element types of an op's operands and of its result.
+fn is_held<B: Backend>(op: &Op<Operand>, device: &B::Device) -> bool {
+    let dtypes = B::dtypes(device);
     let mut held = op::infer(op).map_or(true, |meta| dtypes.contains(&meta.dtype));
     op.visit(|x| held &= dtypes.contains(&x.dtype()));
     held

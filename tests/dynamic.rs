@@ -41,6 +41,18 @@ fn other() -> DynDevice {
     "mesh:flex".parse().unwrap()
 }
 
+/// The backends of this build, by name.
+fn compiled_in() -> Vec<&'static str> {
+    let features = [
+        ("ndarray", cfg!(feature = "ndarray")),
+        ("candle", cfg!(feature = "candle")),
+    ];
+    let enabled = features
+        .into_iter()
+        .filter_map(|(name, enabled)| enabled.then_some(name));
+    ["flex"].into_iter().chain(enabled).collect()
+}
+
 mod guarantees {
     use super::*;
 
@@ -204,14 +216,26 @@ mod guarantees {
 
     #[test]
     fn row_19_backends_that_are_not_compiled_in() {
-        if cfg!(feature = "ndarray") {
-            assert_eq!(DynDevice::open("ndarray").unwrap()[0].to_string(), "ndarray");
-            return;
-        }
-        for text in ["ndarray", "mesh:ndarray:2", " NdArray "] {
-            let error = super::text(DynDevice::open(text));
-            let start = "`ndarray` is not compiled in; enable keyway's feature `ndarray` (compiled in: `flex`, `mesh:flex:2`";
-            assert!(error.starts_with(start) && error.ends_with(')'), "{error}");
+        let names = compiled_in()
+            .into_iter()
+            .map(|name| format!("`{name}`, `mesh:{name}:2`"));
+        let names = names.collect::<Vec<_>>().join(", ");
+        for (name, texts) in [
+            ("ndarray", ["ndarray", "mesh:ndarray:2", " NdArray "]),
+            ("candle", ["candle", "mesh:candle:2", " Candle "]),
+        ] {
+            if compiled_in().contains(&name) {
+                assert_eq!(DynDevice::open(name).unwrap()[0].to_string(), name);
+                continue;
+            }
+            for text in texts {
+                assert_eq!(
+                    super::text(DynDevice::open(text)),
+                    format!(
+                        "`{name}` is not compiled in; enable keyway's feature `{name}` (compiled in: {names})"
+                    )
+                );
+            }
         }
     }
 
@@ -351,14 +375,10 @@ mod devices {
     #[test]
     fn available_lists_what_is_compiled_in() {
         let texts: Vec<_> = DynDevice::available().into_iter().map(|each| each.text).collect();
-        let mut expected = vec!["flex", "mesh:flex:2"];
-        if cfg!(feature = "ndarray") {
-            expected.extend(["ndarray", "mesh:ndarray:2"]);
-        }
-        if cfg!(feature = "candle") {
-            expected.extend(["candle", "mesh:candle:2"]);
-        }
-        assert_eq!(texts, expected);
+        let expected = compiled_in()
+            .into_iter()
+            .flat_map(|name| [name.to_owned(), format!("mesh:{name}:2")]);
+        assert_eq!(texts, expected.collect::<Vec<_>>());
     }
 
     /// Case 4: a tensor made on a device says that device, and every backend computes.

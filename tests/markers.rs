@@ -220,7 +220,7 @@ threads! {
     yes yes: Tensor<B, 2>, Tensor<B, 2, i32>, Tensor<Flex, 2>, Raw<B>, TensorData, keyway::Buffer, Shape, DType, Scalar,
         Slice, Distribution, Norm, Error;
     yes yes: Flex, FlexDevice, FlexTensor, Mesh<Flex>, MeshDevice<Flex>, MeshTensor<Flex>, B, Tracked<P>,
-        NoCheckpointing, BalancedCheckpointing, Local, Collective, Unproven, Synced, Unsynced;
+        NoCheckpointing, BalancedCheckpointing, Local, Collective, Unproven, Synced, Unsynced, backend::Route;
     yes yes: Dyn, DynDevice, DynPrimitive, DynTensor, DynGradients, Custom, CustomDevice, CustomTensor, Available,
         ConversionError<DynTensor>;
     yes yes: Gradients<P, Synced>, Gradients<P, Unsynced>, GradientSet<P>, LeafId;

@@ -31,3 +31,19 @@ pub fn observe<T>(f: impl FnOnce() -> T) -> (T, Route) {
 pub(crate) fn note(route: Route) {
     TAKEN.set(TAKEN.get().max(route));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_way_is_told() {
+        let ((inner, outer), other) = observe(|| {
+            note(Route::Lowered);
+            let inner = observe(|| note(Route::Host)).1;
+            (inner, observe(|| ()).1)
+        });
+        assert_eq!((inner, outer, other), (Route::Host, Route::Native, Route::Host));
+        assert_eq!(observe(|| ()).1, Route::Native);
+    }
+}

@@ -292,17 +292,18 @@ impl Machine {
             _ => x,
         };
         let New {
-            operand,
+            mut operand,
             layout,
             seed,
             ..
-        } = new;
+        } = new.clone();
+        operand.meta.dtype = held(operand.dtype(), on);
         self.trace.push(format!("{new:?}"));
         let x = operand
-            .place(*layout, *seed, on, leaf)
+            .place(layout, seed, on, leaf)
             .map_err(|error| error.to_string())?;
         let mirror = operand
-            .place(*layout, *seed, at, mirrored)
+            .place(layout, seed, at, mirrored)
             .map_err(|error| error.to_string())?;
         let data = Some(x.clone().into_data().map_err(|error| error.to_string())?);
         Ok(Register {
@@ -314,6 +315,7 @@ impl Machine {
     }
 
     fn create(&mut self, op: &CreateOp, shape: &Shape, dtype: DType, device: usize) -> Check {
+        let dtype = held(dtype, &self.devices[device % self.devices.len()].0);
         let meta = op::infer_create(op, shape.clone(), dtype);
         if meta.as_ref().is_ok_and(|meta| meta.shape.num_elements() > LARGE) {
             return Ok(());
@@ -412,6 +414,14 @@ impl Machine {
             };
         }
         let name = op.name();
+        if let Some(device) = device
+            && held(meta.dtype, &self.devices[device].0) != meta.dtype
+        {
+            return match got {
+                Err(Error::Unsupported { .. }) => Ok(()),
+                other => Err(format!("a result that the device does not hold: {other:?}")),
+            };
+        }
         let large = meta.shape.num_elements() > LARGE;
         let data = match &got {
             Ok(x) if !large => Some(x.clone().into_data()).transpose(),
@@ -828,20 +838,26 @@ impl<T> Args<T> {
     }
 }
 
+/// The element type, or another integer type where the device does not hold it.
+fn held(dtype: DType, device: &DynDevice) -> DType {
+    if device.dtypes().contains(&dtype) {
+        dtype
+    } else {
+        DType::I64
+    }
+}
+
 /// Where the mirror of a tensor on this device lives.
 fn place(device: &DynDevice) -> Place {
-    #[cfg(any(feature = "ndarray", feature = "candle"))]
-    return match device.to_string() {
+    match device {
         #[cfg(feature = "ndarray")]
-        text if text.contains("ndarray") => MirrorDevice::NdArray(Default::default()),
+        DynDevice::NdArray(_) | DynDevice::MeshNdArray(_) => MirrorDevice::NdArray(Default::default()),
         #[cfg(feature = "candle")]
-        text if text.contains("candle") => MirrorDevice::Candle(Default::default()),
+        DynDevice::Candle(_) | DynDevice::MeshCandle(_) => MirrorDevice::Candle(Default::default()),
+        #[cfg(any(feature = "ndarray", feature = "candle"))]
         _ => MirrorDevice::Flex(Default::default()),
-    };
-    #[cfg(not(any(feature = "ndarray", feature = "candle")))]
-    {
-        let _ = device;
-        Default::default()
+        #[cfg(not(any(feature = "ndarray", feature = "candle")))]
+        _ => Default::default(),
     }
 }
 

@@ -3,10 +3,8 @@
 use candle_core::Tensor;
 
 use super::linear::widened;
-use super::storage::{CandleTensor, Failure, contiguous};
+use super::storage::{CandleTensor, Failure, contiguous, has_room};
 use super::{Native, native};
-use crate::backend::memory::room;
-use crate::element::DType;
 use crate::op::{ConvOp, ConvOptions, Meta};
 use crate::shape::Shape;
 
@@ -40,13 +38,14 @@ pub(super) fn conv(op: &ConvOp<CandleTensor>, meta: &Meta) -> Native {
     );
     let result = match op {
         ConvOp::Forward { .. } => {
-            let Some(x) = padded(&x, &options.padding)? else {
+            let Some((x, padding)) = evenly_padded(&x, &options.padding)? else {
                 return Ok(None);
             };
+            // What all windows see, side by side.
             if !fits(&[&[x.dims()[0], y.dims()[1]], &y.dims()[2..], &meta.shape[2..]]) {
                 return Ok(None);
             }
-            correlate(&x, &y, stride, dilation, groups)?
+            correlate(&x, &y, [padding, stride, dilation], groups)?
         }
         ConvOp::Transpose { size, .. } => {
             let full = reach(&x.dims()[2..], &y.dims()[2..], stride, dilation);
@@ -62,7 +61,7 @@ pub(super) fn conv(op: &ConvOp<CandleTensor>, meta: &Meta) -> Native {
         // The input is seen through windows as wide as the gradient: batch and channels change places, and so do stride
         // and dilation.
         ConvOp::WeightGrad { kernel, .. } => {
-            let Some(x) = padded(&x, &options.padding)? else {
+            let Some((x, padding)) = evenly_padded(&x, &options.padding)? else {
                 return Ok(None);
             };
             if !fits(&[&x.dims()[..2], kernel, &y.dims()[2..]]) {
@@ -72,7 +71,7 @@ pub(super) fn conv(op: &ConvOp<CandleTensor>, meta: &Meta) -> Native {
             let one = |group: usize| -> Result<Tensor, Failure> {
                 let x = x.narrow(1, group * channels, channels)?.transpose(0, 1)?;
                 let y = y.narrow(1, group * outputs, outputs)?.transpose(0, 1)?;
-                let mut grad = correlate(&x, &contiguous(&y)?, dilation, stride, 1)?;
+                let mut grad = correlate(&x, &contiguous(&y)?, [padding, dilation, stride], 1)?;
                 for (axis, &size) in kernel.iter().enumerate() {
                     grad = grad.narrow(axis + 2, 0, size)?;
                 }
@@ -98,13 +97,12 @@ fn steps(options: &ConvOptions) -> Option<(usize, usize)> {
 fn correlate(
     x: &Tensor,
     kernel: &Tensor,
-    stride: usize,
-    dilation: usize,
+    [padding, stride, dilation]: [usize; 3],
     groups: usize,
 ) -> Result<Tensor, Failure> {
     Ok(match x.rank() {
-        3 => x.conv1d(kernel, 0, stride, dilation, groups)?,
-        _ => x.conv2d(kernel, 0, stride, dilation, groups)?,
+        3 => x.conv1d(kernel, padding, stride, dilation, groups)?,
+        _ => x.conv2d(kernel, padding, stride, dilation, groups)?,
     })
 }
 
@@ -145,13 +143,18 @@ fn reach(count: &[usize], kernel: &[usize], stride: usize, dilation: usize) -> O
     count.iter().zip(kernel).map(along).collect()
 }
 
+/// The padding that `candle` is to add on all sides; other padding is there already. Nothing if there is no room for it.
+fn evenly_padded(x: &Tensor, padding: Padding) -> Result<Option<(Tensor, usize)>, Failure> {
+    let first = padding[0].0;
+    if padding.iter().any(|&sides| sides != (first, first)) {
+        return Ok(padded(x, padding)?.map(|x| (x, 0)));
+    }
+    Ok(has_room_for(x, padding).then(|| (x.clone(), first)))
+}
+
 /// With zeros around the spatial axes, if there is room for them.
 pub(super) fn padded(x: &Tensor, padding: Padding) -> Result<Option<Tensor>, Failure> {
-    let sizes = x.dims()[2..].iter().zip(padding);
-    let size: Option<Vec<usize>> = sizes
-        .map(|(size, (before, after))| size.checked_add(*before)?.checked_add(*after))
-        .collect();
-    if !size.is_some_and(|size| fits(&[&x.dims()[..2], &size])) {
+    if !has_room_for(x, padding) {
         return Ok(None);
     }
     let mut x = x.clone();
@@ -159,6 +162,14 @@ pub(super) fn padded(x: &Tensor, padding: Padding) -> Result<Option<Tensor>, Fai
         x = x.pad_with_zeros(axis + 2, before, after)?;
     }
     Ok(Some(contiguous(&x)?))
+}
+
+fn has_room_for(x: &Tensor, padding: Padding) -> bool {
+    let sizes = x.dims()[2..].iter().zip(padding);
+    let size: Option<Vec<usize>> = sizes
+        .map(|(size, (before, after))| size.checked_add(*before)?.checked_add(*after))
+        .collect();
+    size.is_some_and(|size| fits(&[&x.dims()[..2], &size]))
 }
 
 /// Without what padding had added, and with zeros where no window reached.
@@ -179,8 +190,7 @@ fn cut(whole: Tensor, size: &[usize], padding: Padding) -> Result<Option<Tensor>
 
 /// Whether so many elements can be allocated.
 fn fits(parts: &[&[usize]]) -> bool {
-    let shape = Shape::from(&parts.concat()[..]);
-    let elements = shape.checked_elements();
-    let dtype = DType::F64;
-    elements.is_some_and(|n| n < usize::MAX / 16) && room("conv", &Meta { shape, dtype }).is_ok()
+    let dims = parts.concat();
+    let elements = Shape::from(&dims[..]).checked_elements();
+    elements.is_some_and(|n| n < usize::MAX / 16) && has_room(&dims).is_ok()
 }

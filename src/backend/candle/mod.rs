@@ -13,7 +13,7 @@
 //! | convolutions over three or more axes, or with unequal strides or dilations | it has one and two axes, and one number for both |
 //! | max_pool, avg_pool_grad, avg_pool over three or more axes or with dilation | it gives no indices, and no gradient for other strides than the window's size |
 //! | an index out of range, an integer division by zero | the error is `Flex`'s |
-//! | operands without elements whose result has some | |
+//! | operands without elements whose result has some | not all of its kernels take them |
 //!
 //! Half types are widened to `f32` for sums, matrix products and convolutions.
 

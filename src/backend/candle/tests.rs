@@ -234,6 +234,7 @@ fn as_flex(
 fn convolutions_are_candles() {
     for (stride, padding, dilation, groups) in [
         (1, [(0, 0), (0, 0)], 1, 1),
+        (2, [(1, 1), (1, 1)], 1, 2),
         (2, [(3, 1), (0, 2)], 1, 2),
         (1, [(1, 1), (2, 2)], 2, 1),
         (3, [(0, 2), (1, 0)], 2, 4),
