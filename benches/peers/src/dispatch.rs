@@ -42,6 +42,9 @@ pub(crate) fn print() {
     let burn = one.burn.clone();
     #[cfg(feature = "candle")]
     let candle = one.candle.clone();
+    #[cfg(feature = "candle")]
+    let on_candle =
+        Tensor::<Candle, 1>::try_from_data(data(), &Default::default()).expect("candle holds f32");
 
     macro_rules! contender {
         ($name:literal, $x:ident, $add:expr, $exp:expr) => {
@@ -93,22 +96,17 @@ pub(crate) fn print() {
         ),
     ];
     #[cfg(feature = "candle")]
-    let on_candle = Tensor::<Candle, 1>::try_from_data(data(), &Default::default()).expect("candle holds f32");
-    #[cfg(feature = "candle")]
-    contenders.extend([
+    let beside_candle: [Contender; 2] = [
         contender!(
             "candle: Tensor",
             candle,
             |x: candle_core::Tensor, y: candle_core::Tensor| &x + &y,
             |x: candle_core::Tensor| x.exp()
         ),
-        contender!(
-            "keyway: Tensor<Candle, 1>",
-            on_candle,
-            |x, y| x + y,
-            Tensor::exp
-        ),
-    ]);
+        contender!("keyway: Tensor<Candle, 1>", on_candle, |x, y| x + y, Tensor::exp),
+    ];
+    #[cfg(feature = "candle")]
+    contenders.extend(beside_candle);
     let mut best = vec![[f64::INFINITY; 2]; contenders.len()];
     for _ in 0..2 * ROUNDS {
         for ((_, ops), best) in contenders.iter_mut().zip(&mut best) {
