@@ -1,5 +1,7 @@
 //! Element-wise ops, on operands of any strides.
 
+use std::borrow::Cow;
+
 use candle_core::Tensor;
 
 use super::integer;
@@ -82,35 +84,37 @@ pub(super) fn binary(op: BinaryOp, a: &Arg<CandleTensor>, b: &Arg<CandleTensor>,
         return Ok(None);
     }
     let (a, b) = operands(a, b, &meta.shape)?;
+    let (a, b) = (&*a, &*b);
     native(match op {
-        Add | Sub | Mul if is_int => Ok(integer::wrapping(op, &a, &b)?),
+        Add | Sub | Mul if is_int => Ok(integer::wrapping(op, a, b)?),
         // The host says what is wrong.
-        Div if is_int && integer::has_zero(&b)? => return Ok(None),
-        Div if is_int => Ok(integer::wrapping(op, &a, &b)?),
+        Div if is_int && integer::has_zero(b)? => return Ok(None),
+        Div if is_int => Ok(integer::wrapping(op, a, b)?),
         // Where the processor converts to bf16 itself, it takes subnormal numbers for 0, and `candle` adds by that.
         Add if meta.dtype == DType::BF16 => a.sub(&b.neg()?),
-        Add => a.add(&b),
-        Sub => a.sub(&b),
-        Mul => a.mul(&b),
-        Div => a.div(&b),
-        Max => keep_nan(&b, a.maximum(&b)?),
-        Min => keep_nan(&b, a.minimum(&b)?),
-        LogicalAnd => a.minimum(&b),
-        LogicalOr => a.maximum(&b),
-        LogicalXor => a.ne(&b),
+        Add => a.add(b),
+        Sub => a.sub(b),
+        Mul => a.mul(b),
+        Div => a.div(b),
+        Max => keep_nan(b, a.maximum(b)?),
+        Min => keep_nan(b, a.minimum(b)?),
+        LogicalAnd => a.minimum(b),
+        LogicalOr => a.maximum(b),
+        LogicalXor => a.ne(b),
         Remainder | Pow | Atan2 | Hypot | BitwiseAnd | BitwiseOr | BitwiseXor | Shl | Shr => return Ok(None),
     })
 }
 
 pub(super) fn compare(op: CompareOp, a: &Arg<CandleTensor>, b: &Arg<CandleTensor>, meta: &Meta) -> Native {
     let (a, b) = operands(a, b, &meta.shape)?;
+    let (a, b) = (&*a, &*b);
     native(match op {
-        CompareOp::Equal => a.eq(&b),
-        CompareOp::NotEqual => a.ne(&b),
-        CompareOp::Lower => a.lt(&b),
-        CompareOp::LowerEqual => a.le(&b),
-        CompareOp::Greater => a.gt(&b),
-        CompareOp::GreaterEqual => a.ge(&b),
+        CompareOp::Equal => a.eq(b),
+        CompareOp::NotEqual => a.ne(b),
+        CompareOp::Lower => a.lt(b),
+        CompareOp::LowerEqual => a.le(b),
+        CompareOp::Greater => a.gt(b),
+        CompareOp::GreaterEqual => a.ge(b),
     })
 }
 
@@ -122,7 +126,8 @@ pub(super) fn choose(
 ) -> Native {
     let value = |arg| operand(arg, meta.dtype, &meta.shape, cond.device());
     let cond = stretched(cond, &meta.shape)?;
-    native(cond.where_cond(&value(on_true)?, &value(on_false)?))
+    let (on_true, on_false) = (value(on_true)?, value(on_false)?);
+    native(cond.where_cond(&on_true, &on_false))
 }
 
 pub(super) fn cast(x: &CandleTensor, dtype: DType) -> Native {
@@ -149,33 +154,33 @@ fn keep_nan(right: &Tensor, chosen: Tensor) -> candle_core::Result<Tensor> {
 
 /// Both operands, stretched to the result's shape.
 #[inline]
-fn operands(
-    a: &Arg<CandleTensor>,
-    b: &Arg<CandleTensor>,
+fn operands<'a>(
+    a: &'a Arg<CandleTensor>,
+    b: &'a Arg<CandleTensor>,
     shape: &Shape,
-) -> Result<(Tensor, Tensor), Failure> {
+) -> Result<(Cow<'a, Tensor>, Cow<'a, Tensor>), Failure> {
     let known = a.tensor().or(b.tensor()).expect("`infer` refuses two numbers");
     let one = |arg| operand(arg, known.dtype(), shape, known.device());
     Ok((one(a)?, one(b)?))
 }
 
-fn operand(
-    arg: &Arg<CandleTensor>,
+fn operand<'a>(
+    arg: &'a Arg<CandleTensor>,
     dtype: DType,
     shape: &Shape,
     device: &CandleDevice,
-) -> Result<Tensor, Failure> {
+) -> Result<Cow<'a, Tensor>, Failure> {
     match arg {
         Arg::Tensor(x) => stretched(x, shape),
-        Arg::Scalar(value) => stretched_number(*value, dtype, shape, device),
+        Arg::Scalar(value) => Ok(Cow::Owned(stretched_number(*value, dtype, shape, device)?)),
     }
 }
 
-pub(super) fn stretched(x: &CandleTensor, shape: &Shape) -> Result<Tensor, Failure> {
+pub(super) fn stretched<'a>(x: &'a CandleTensor, shape: &Shape) -> Result<Cow<'a, Tensor>, Failure> {
     Ok(if x.shape() == shape {
-        x.tensor().clone()
+        Cow::Borrowed(x.tensor())
     } else {
-        x.tensor().broadcast_as(&shape[..])?
+        Cow::Owned(x.tensor().broadcast_as(&shape[..])?)
     })
 }
 

@@ -113,9 +113,13 @@ impl Backend for Candle {
     fn execute(op: Op<CandleTensor>, meta: &Meta) -> Result<CandleTensor, Error> {
         room_for(&op, meta)?;
         let name = op.name();
-        let device = op.first().map(|x| x.device().clone()).unwrap_or_default();
-        let (mut empty, no_result) = (false, meta.shape.contains(&0));
-        op.visit(|x| empty |= x.is_empty());
+        let (mut device, mut empty) = (None, false);
+        op.visit(|x| {
+            device = device.or(Some(x.device()));
+            empty |= x.is_empty();
+        });
+        let device = device.cloned().unwrap_or_default();
+        let no_result = meta.shape.contains(&0);
         if no_result && !matches!(op, Op::Index(_)) {
             return CandleTensor::empty(meta, device).map_err(|failure| failure.of(name));
         }
@@ -183,7 +187,8 @@ fn flattened(op: &Op<CandleTensor>, meta: &Meta) -> Native {
     };
     let op = op.clone().try_map(|x| -> Result<_, Failure> {
         let meta_of_line = line(x.dtype());
-        let tensor = contiguous(&elementwise::stretched(&x, &meta.shape)?)?.flatten_all()?;
+        let stretched = elementwise::stretched(&x, &meta.shape)?;
+        let tensor = contiguous(&stretched)?.flatten_all()?;
         Ok(CandleTensor::new(tensor, &meta_of_line, x.device().clone()))
     })?;
     match execute(&op, &line(meta.dtype))? {

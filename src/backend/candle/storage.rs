@@ -17,8 +17,10 @@ use crate::shape::Shape;
 /// A device of `candle`. Handles of one device are equal; each has the random stream that it or its original was made
 /// with.
 #[derive(Clone)]
-pub struct CandleDevice {
-    keys: Arc<KeySource>,
+pub struct CandleDevice(Arc<Handle>);
+
+struct Handle {
+    keys: KeySource,
     device: candle_core::Device,
 }
 
@@ -138,14 +140,12 @@ impl CandleDevice {
     }
 
     fn on(device: candle_core::Device, seed: u64) -> Self {
-        CandleDevice {
-            keys: Arc::new(KeySource::new(seed)),
-            device,
-        }
+        let keys = KeySource::new(seed);
+        CandleDevice(Arc::new(Handle { keys, device }))
     }
 
     pub(super) fn inner(&self) -> &candle_core::Device {
-        &self.device
+        &self.0.device
     }
 }
 
@@ -159,7 +159,7 @@ impl Default for CandleDevice {
 
 impl fmt::Debug for CandleDevice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.device.location() {
+        match self.inner().location() {
             candle_core::DeviceLocation::Cpu => f.write_str("Candle"),
             candle_core::DeviceLocation::Cuda { gpu_id } => write!(f, "Candle(cuda:{gpu_id})"),
             candle_core::DeviceLocation::Metal { gpu_id } => write!(f, "Candle(metal:{gpu_id})"),
@@ -169,13 +169,13 @@ impl fmt::Debug for CandleDevice {
 
 impl PartialEq for CandleDevice {
     fn eq(&self, other: &Self) -> bool {
-        self.device.location() == other.device.location()
+        Arc::ptr_eq(&self.0, &other.0) || self.inner().location() == other.inner().location()
     }
 }
 
 impl Device for CandleDevice {
     fn keys(&self) -> &KeySource {
-        &self.keys
+        &self.0.keys
     }
 }
 
@@ -191,7 +191,7 @@ impl CandleTensor {
 
     /// A tensor without elements.
     pub(super) fn empty(meta: &Meta, device: CandleDevice) -> Result<Self, Failure> {
-        let tensor = Tensor::zeros(&[0][..], stored(meta.dtype)?, &device.device)?;
+        let tensor = Tensor::zeros(&[0][..], stored(meta.dtype)?, device.inner())?;
         Ok(Self::new(tensor, meta, device))
     }
 
@@ -204,7 +204,7 @@ impl CandleTensor {
         if buffer.is_empty() {
             return Self::empty(&meta, device);
         }
-        let (shape, place) = (&shape[..], &device.device);
+        let (shape, place) = (&shape[..], device.inner());
         let tensor = match buffer {
             Buffer::F64(values) => Tensor::from_vec(values, shape, place)?,
             Buffer::F32(values) => Tensor::from_vec(values, shape, place)?,
@@ -239,7 +239,7 @@ impl CandleTensor {
     }
 
     pub(super) fn to_device(&self, device: &CandleDevice) -> Result<Self, Failure> {
-        let tensor = self.tensor.to_device(&device.device)?;
+        let tensor = self.tensor.to_device(device.inner())?;
         Ok(Self::new(tensor, &self.meta(), device.clone()))
     }
 
@@ -318,7 +318,7 @@ pub(super) fn full(
     shape: &[usize],
     device: &CandleDevice,
 ) -> Result<Tensor, Failure> {
-    let place = &device.device;
+    let place = device.inner();
     Ok(with_stored!(
         dtype, E => Tensor::full(value.to::<E>(), shape, place)?,
         bool => Tensor::full(u8::from(value.to::<bool>()), shape, place)?
