@@ -207,6 +207,21 @@ impl Error {
         }
     }
 
+    /// The same error of the operation that was called, where it comes from an op that this one is made of.
+    pub(crate) fn of(mut self, called: &'static str) -> Self {
+        match &mut self {
+            Error::Shape { op, .. }
+            | Error::Rank { op, .. }
+            | Error::DType { op, .. }
+            | Error::Index { op, .. }
+            | Error::Argument { op, .. }
+            | Error::DeviceMismatch { op, .. }
+            | Error::BackendMismatch { op, .. } => *op = called.into(),
+            _ => {}
+        }
+        self
+    }
+
     /// An [`Error::Rank`].
     pub fn rank(op: impl Into<Name>, got: usize, expected: impl Into<String>) -> Self {
         Error::Rank {

@@ -4,6 +4,7 @@
 pub mod autodiff;
 pub mod backend;
 pub mod collective;
+pub mod coming_from_burn;
 mod data;
 pub mod dynamic;
 mod element;
@@ -39,8 +40,11 @@ pub use error::{Error, Name};
 pub use half::{bf16, f16};
 pub use raw::{Distribution, Slice, SliceArgs};
 pub use shape::{Dims, Shape};
-pub use tensor::{AsDim, BitElement, ExpandArgs, Nested, Operand, ReshapeArgs, Tensor};
-pub use tensor::{activation, linalg, loss, module};
+pub use tensor::{
+    AsDim, BitElement, ExpandArgs, MovedimArgs, Nested, Operand, PrintOptions, ReshapeArgs, Tensor,
+    Transaction, set_print_options,
+};
+pub use tensor::{activation, grid, linalg, loss, module, signal};
 
 /// What model code needs.
 pub mod prelude {
@@ -51,7 +55,7 @@ pub mod prelude {
         Autodiff, AutodiffBackend, Backend, BalancedCheckpointing, CollectiveBackend, Device, Distribution,
         Element, Error, Flex, FlexDevice, FloatElement, IntElement, Mesh, MeshDevice, NoCheckpointing,
         NumericElement, ParamId, PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData,
-        activation, linalg, loss, module, s,
+        activation, grid, linalg, loss, module, s, signal,
     };
     #[cfg(feature = "candle")]
     pub use crate::{Candle, CandleDevice};

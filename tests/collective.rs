@@ -255,11 +255,64 @@ fn reduce_scatter_gives_each_member_its_part_of_the_sum() {
     let results = group(2, |device| {
         let base = 10 * device.rank() as i32;
         let x = || tensor::<M, 2, i32>((base..base + 4).collect(), [2, 2], &device);
-        let scatter = |axis| values(x().reduce_scatter(ReduceKind::Sum, axis).unwrap());
+        let scatter = |axis| values(x().reduce_scatter(axis, ReduceKind::Sum).unwrap());
         (scatter(0), scatter(1))
     });
     assert_eq!(results[0], (vec![10, 12], vec![10, 14]));
     assert_eq!(results[1], (vec![14, 16], vec![12, 16]));
+}
+
+#[test]
+fn all_to_all_gives_each_member_its_part_of_every_tensor() {
+    let results = group(2, |device| {
+        let base = 10 * device.rank() as i32;
+        let x = || tensor::<M, 2, i32>((base..base + 4).collect(), [2, 2], &device);
+        let exchange = |split, concat| {
+            let y = x().all_to_all(split, concat).unwrap();
+            (y.dims(), values(y))
+        };
+        [exchange(0, 0), exchange(0, 1), exchange(1, 0), exchange(1, 1)]
+    });
+    let square = |values: [i32; 4]| ([2, 2], values.to_vec());
+    let wide = |values: [i32; 4]| ([1, 4], values.to_vec());
+    let tall = |values: [i32; 4]| ([4, 1], values.to_vec());
+    assert_eq!(
+        results[0],
+        [
+            square([0, 1, 10, 11]),
+            wide([0, 1, 10, 11]),
+            tall([0, 2, 10, 12]),
+            square([0, 10, 2, 12])
+        ]
+    );
+    assert_eq!(
+        results[1],
+        [
+            square([2, 3, 12, 13]),
+            wide([2, 3, 12, 13]),
+            tall([1, 3, 11, 13]),
+            square([1, 11, 3, 13])
+        ]
+    );
+    let results = group(3, |device| {
+        let x = tensor::<M, 2, bool>(vec![], [0, 3], &device);
+        x.all_to_all(1, 0).unwrap().dims()
+    });
+    assert_eq!(results, [[0, 1]; 3]);
+}
+
+#[test]
+fn gradients_through_all_to_all_go_back_to_where_the_parts_came_from() {
+    // Upstream of member r is r + 1 for each element of its first row, and ten times as much for those of others.
+    let results = group(2, |device| {
+        let x = tensor::<A, 2, f32>(vec![0.0; 8], [2, 4], &device).require_grad();
+        let y = x.clone().all_to_all(1, 0).unwrap();
+        let rows = tensor::<A, 2, f32>(vec![1.0, 1.0, 10.0, 10.0], [4, 1], &device);
+        let gradients = (y * rows * (device.rank() as f32 + 1.0)).backward();
+        values(x.grad(&gradients).unwrap())
+    });
+    assert_eq!(results[0], [1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 2.0]);
+    assert_eq!(results[1], [10.0, 10.0, 20.0, 20.0, 10.0, 10.0, 20.0, 20.0]);
 }
 
 #[test]
@@ -305,7 +358,7 @@ fn a_group_of_one_computes_alone() {
         assert_eq!(values(x().broadcast(0).unwrap()), [1.0, 2.0]);
         assert_eq!(values(x().all_gather(0).unwrap()), [1.0, 2.0]);
         assert_eq!(
-            values(x().reduce_scatter(ReduceKind::Sum, 0).unwrap()),
+            values(x().reduce_scatter(0, ReduceKind::Sum).unwrap()),
             [1.0, 2.0]
         );
         let w = Tensor::<A, 1>::ones([2], &device).set_distributed_params("w");
@@ -354,9 +407,9 @@ fn gradients_through_broadcast_gather_and_scatter() {
         let x = leaf();
         let gather = grad(&x, x.clone().all_gather(0).unwrap());
         let x = leaf();
-        let scatter = grad(&x, x.clone().reduce_scatter(ReduceKind::Sum, 0).unwrap());
+        let scatter = grad(&x, x.clone().reduce_scatter(0, ReduceKind::Sum).unwrap());
         let x = leaf();
-        let scatter_mean = grad(&x, x.clone().reduce_scatter(ReduceKind::Mean, 0).unwrap());
+        let scatter_mean = grad(&x, x.clone().reduce_scatter(0, ReduceKind::Mean).unwrap());
         (broadcast, gather, scatter, scatter_mean)
     });
     assert_eq!(
@@ -853,8 +906,13 @@ fn arguments_are_checked_before_anyone_is_asked() {
         assert!(matches!(x().broadcast(2), Err(Error::Argument { .. })));
         assert!(matches!(x().all_gather(1), Err(Error::Argument { .. })));
         assert!(matches!(
-            x().reduce_scatter(ReduceKind::Sum, 0),
+            x().reduce_scatter(0, ReduceKind::Sum),
             Err(Error::Shape { .. })
         ));
+        assert!(matches!(x().all_to_all(0, 0), Err(Error::Shape { .. })));
+        assert!(matches!(x().all_to_all(1, 0), Err(Error::Argument { .. })));
+        assert!(matches!(x().all_to_all(0, 1), Err(Error::Shape { .. })));
+        let y = tensor::<M, 1, i32>(vec![1, 2], [2], device);
+        assert!(matches!(y.all_to_all(0, 1), Err(Error::Argument { .. })));
     }
 }

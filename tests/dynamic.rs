@@ -11,7 +11,7 @@ use std::time::Duration;
 use example::example;
 use few::Few;
 use keyway::dynamic::{Available, CollectiveVisitor, ConversionError};
-use keyway::nn::{BatchNorm2d, BatchNorm2dConfig, Linear, LinearConfig};
+use keyway::nn::{BatchNorm, BatchNormConfig, Linear, LinearConfig};
 use keyway::optim::SgdConfig;
 use keyway::prelude::*;
 use keyway::{DType, Dyn, DynDevice, DynTensor, Flex, GroupOptions, dispatch, dispatch_collective};
@@ -72,7 +72,7 @@ mod guarantees {
             floats([1.0], &flex()).all_reduce(ReduceKind::Sum),
             floats([1.0], &flex()).broadcast(0),
             floats([1.0], &flex()).all_gather(0),
-            floats([1.0], &flex()).reduce_scatter(ReduceKind::Sum, 0),
+            floats([1.0], &flex()).reduce_scatter(0, ReduceKind::Sum),
         ] {
             assert!(matches!(result, Err(Error::NotCollective { backend, .. }) if backend == "Flex"));
         }
@@ -484,7 +484,7 @@ mod types {
             "try_from: the tensor is tracked (by `exp`), and its graph cannot come along; `detach` it first";
         let refused = Tensor::<Autodiff<Flex>, 1>::try_from(x.clone().exp().unwrap()).unwrap_err();
         assert_eq!(refused.error.to_string(), message);
-        assert!(refused.tensor.is_require_grad());
+        assert!(refused.tensor.is_tracked());
         assert!(matches!(
             Tensor::<Flex, 1>::try_from(x).unwrap_err().error,
             Error::Tracked { .. }
@@ -612,7 +612,7 @@ mod training {
     #[test]
     fn a_model_moves_to_another_backend() {
         let (from, to) = (flex(), other());
-        let model: BatchNorm2d<Autodiff<Dyn>> = BatchNorm2dConfig::new(1).init(&from);
+        let model: BatchNorm<Autodiff<Dyn>> = BatchNormConfig::new(1).init(&from);
         let x = |device: &DynDevice| Tensor::<Autodiff<Dyn>, 4>::from_array([[[[1.0, 3.0]]]], device);
         model.forward(x(&from));
         let weight = model.weight.val();

@@ -716,12 +716,12 @@ mod by_hand {
     fn case_1_places_are_not_tracked() {
         let x = leaf([[3.0, 1.0, 2.0]]);
         let place = x.clone().argmax(1);
-        assert!(!place.clone().float().is_require_grad());
+        assert!(!place.clone().float().is_tracked());
         assert_eq!(place.into_vec().unwrap(), [0]);
-        assert!(!x.clone().argsort(1).float().is_require_grad());
-        assert!(!x.clone().greater(0.0).float().is_require_grad());
-        assert!(!x.clone().int().float().is_require_grad());
-        assert!(x.cast::<f64>().is_require_grad());
+        assert!(!x.clone().argsort(1).float().is_tracked());
+        assert!(!x.clone().greater(0.0).float().is_tracked());
+        assert!(!x.clone().int().float().is_tracked());
+        assert!(x.cast::<f64>().is_tracked());
     }
 
     #[test]
@@ -752,6 +752,7 @@ mod by_hand {
                 // The last of two that were written to one place.
                 ScatterMode::Set => ([0.0, 0.0], [0.0, 1.0, 10.0]),
                 ScatterMode::Add => ([1.0, 10.0], [1.0, 1.0, 10.0]),
+                ScatterMode::Mul => ([20.0, 90.0], [4.0, 5.0, 20.0]),
                 ScatterMode::Max => ([0.0, 0.0], [1.0, 0.0, 10.0]),
                 ScatterMode::Min => ([1.0, 10.0], [0.0, 0.0, 0.0]),
             };

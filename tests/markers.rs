@@ -20,7 +20,7 @@ use keyway::op::random::{Key, KeySource};
 use keyway::op::{self, *};
 use keyway::optim::{AdamW, AdamWConfig, Sgd, SgdConfig};
 use keyway::prelude::*;
-use keyway::raw::{Norm, Raw};
+use keyway::raw::{self, Norm, Raw};
 use keyway::*;
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, assert_type_eq_all};
 
@@ -218,7 +218,7 @@ type P = Mesh<Flex>;
 // Send Sync: every public type.
 threads! {
     yes yes: Tensor<B, 2>, Tensor<B, 2, i32>, Tensor<Flex, 2>, Raw<B>, TensorData, keyway::Buffer, Shape, DType, Scalar,
-        Slice, Distribution, Norm, Error;
+        Slice, Distribution, Norm, Error, keyway::Transaction<B>, keyway::PrintOptions;
     yes yes: Flex, FlexDevice, FlexTensor, Mesh<Flex>, MeshDevice<Flex>, MeshTensor<Flex>, B, Tracked<P>,
         NoCheckpointing, BalancedCheckpointing, Local, Collective, Unproven, Synced, Unsynced, backend::Route;
     yes yes: Dyn, DynDevice, DynPrimitive, DynTensor, DynGradients, Custom, CustomDevice, CustomTensor, Available,
@@ -232,13 +232,19 @@ threads! {
         IndexOp<FlexTensor>, ScatterMode, MoveOp, SliceRange, PadMode, ConvOp<FlexTensor>, op::ConvOptions, PoolOp,
         PoolOptions, FusedOp<FlexTensor>, Key, KeySource;
     yes yes: Linear<B>, LinearConfig, Conv2d<B>, Conv2dConfig, PaddingConfig2d, Embedding<B>, EmbeddingConfig,
-        LayerNorm<B>, LayerNormConfig, BatchNorm2d<B>, BatchNorm2dConfig, Dropout, DropoutConfig, MaxPool2d,
+        LayerNorm<B>, LayerNormConfig, BatchNorm<B>, BatchNormConfig, Dropout, DropoutConfig, MaxPool2d,
         MaxPool2dConfig, AvgPool2d, AvgPool2dConfig, Param<B, 2>, nn::Buffer<B, 1>, Initializer, Format, Kind,
         Slot<'static>;
     // They borrow a closure of the caller's, which may be bound to a thread.
     no no: Visitor<'static, B>, Mapper<'static, B, Flex>;
     yes yes: Sgd<P>, SgdConfig, AdamW<P>, AdamWConfig;
-    yes yes: module::ConvOptions<2>, module::AttentionOptions, loss::Mean, loss::Sum, loss::Unreduced;
+    yes yes: module::ConvOptions<2>, module::ConvTransposeOptions<2>, module::DeformConvOptions<2>,
+        module::MaxPoolOptions<2>, module::AvgPoolOptions<2>, module::UnfoldOptions, module::InterpolateOptions,
+        module::AttentionModuleOptions, module::BatchNormTrainOutput<B, 2>, raw::PoolOptions, raw::ConvTransposeOptions,
+        module::CausalAlignment, module::InterpolateMode, module::CoordinateTransformMode,
+        module::NearestRoundingMode, module::CubicOptions, grid::GridOptions, grid::GridIndexing, grid::GridSparsity,
+        grid::GridSampleOptions, grid::GridSamplePaddingMode, grid::IndexPos, signal::StftOptions, loss::Mean,
+        loss::Sum, loss::Unreduced;
 }
 #[cfg(feature = "ndarray")]
 threads! {

@@ -8,21 +8,27 @@
 //! - `from_array` takes rank and element type from nested arrays: `from_vec` and `from_data` take them as values;
 //! - `dims` is an array of length `D`: `shape` is the same without;
 //! - `try_*` return what others panic with: every method of a run-time tensor returns a `Result`;
+//! - `from_floats`, `from_ints` and `from_bool` are `from_array` of one element type;
 //! - `*_scalar` and `*_elem` take a number: an operand of a run-time tensor is a tensor or a number;
 //! - the operators have no place for a `Result`: `add`, `bool_not` … are what they call;
 //! - `to_backend` changes the type: `to_device` takes a `DynTensor` to any backend;
 //! - `conv1d`, `max_pool2d` … have the number of spatial axes in the name: a run-time tensor has it, and `conv`,
-//!   `conv_transpose`, `max_pool`, `max_pool_with_indices` and `avg_pool` ask it;
+//!   `conv_transpose`, `max_pool`, `avg_pool`, their relatives and `adaptive_avg_pool` ask it, and take the same options;
+//! - `conv_output_size`, `max_pool_output_size` … are of sizes, not of tensors;
 //! - `loss::{Mean, Sum, Unreduced}` decide the rank of the result: `mean` and `sum` follow the loss.
 
+use keyway::grid::{GridIndexing, GridSampleOptions, GridSparsity, IndexPos};
 use keyway::linalg::Norm;
 use keyway::loss::{Mean, Sum, Unreduced};
-use keyway::module::{AttentionOptions, ConvOptions};
+use keyway::module::{
+    AttentionModuleOptions, AvgPoolOptions, ConvOptions, ConvTransposeOptions, DeformConvOptions,
+    InterpolateMode, InterpolateOptions, MaxPoolOptions, UnfoldOptions,
+};
 use keyway::op::{self, PoolOptions};
 use keyway::prelude::*;
 use keyway::raw::Raw;
+use keyway::signal::StftOptions;
 use keyway::{DType, DynDevice, DynTensor, FlexDevice, Pending, Scalar};
-use smallvec::smallvec;
 
 /// A tensor, typed and not.
 struct Both<const D: usize, E: Element = f32> {
@@ -113,6 +119,14 @@ impl<S: Read, T: Read> Read for (S, T) {
     }
 }
 
+impl<S: Read, T: Read, U: Read> Read for (S, T, U) {
+    fn read(self, into: &mut Vec<TensorData>) -> Result<(), Error> {
+        self.0.read(into)?;
+        self.1.read(into)?;
+        self.2.read(into)
+    }
+}
+
 impl<T: Read> Read for Result<T, Error> {
     fn read(self, into: &mut Vec<TensorData>) -> Result<(), Error> {
         self?.read(into)
@@ -188,7 +202,8 @@ fn element_wise() {
         x.clamp(-1.0, 2); x.clamp_min(-1.0); x.clamp_max(2);
         x.add_scalar(2) => x.add(2);
         x.sub(1.5); x.mul(-2.0); x.div(3.0); x.remainder(1.25); x.fmod(1.25); x.powf(3.0); x.powi(3);
-        x.max_pair(0.5); x.min_pair(0.5);
+        x.max_pair(0.5); x.min_pair(0.5); x.deg2rad(); x.rad2deg(); x.round_to(1); x.round_to(-1);
+        x.rank() == 2; x.dtype() == DType::F32;
     }
     same! { [u] u.asin(); u.acos(); u.atanh(); }
     same! { [x y]
@@ -215,6 +230,10 @@ fn comparisons_and_masks() {
     );
     same! { [x y]
         x.equal(y); x.not_equal(y); x.lower(y); x.lower_equal(y); x.greater(y); x.greater_equal(y);
+        x.equal_scalar(-3.5) => x.equal(-3.5);
+        x.not_equal_elem(0) => x.not_equal(0);
+        x.lower_scalar(0) => x.lower(0);
+        x.greater_equal_elem(0.25) => x.greater_equal(0.25);
         x.equal(-3.5); x.not_equal(0); x.lower(0); x.lower_equal(0.25); x.greater(0); x.greater_equal(0.25);
         x.is_close(y, None, None); x.is_close(y, Some(0.5), Some(1.0));
         x.all_close(y, Some(1e-3), None);
@@ -233,10 +252,12 @@ fn reductions() {
     same! { [x]
         x.sum(); x.sum_dim(1); x.sum_dims(&[0, 2]); x.mean(); x.mean_dim(1); x.mean_dims(&[0, 2]);
         x.prod(); x.prod_dim(1); x.prod_dims(&[0, 2]); x.max(); x.max_dim(1); x.max_dims(&[0, 2]);
-        x.min(); x.min_dim(1); x.min_dims(&[0, 2]); x.max_abs(); x.max_abs_dim(1);
+        x.min(); x.min_dim(1); x.min_dims(&[0, 2]); x.max_abs(); x.max_abs_dim(1); x.max_abs_dims(&[0, 2]);
+        x.sum_dims_squeeze(&[0, 2]), rank 1;
         x.argmax(1); x.argmin(2); x.max_dim_with_indices(1); x.min_dim_with_indices(2);
         x.any(); x.any_dim(0); x.all(); x.all_dim(0);
         x.var(1); x.var_bias(1); x.var_mean(2); x.var_mean_bias(2); x.std(1); x.median(2); x.cov(1, 1);
+        x.median_with_indices(1);
         x.cumsum(1); x.cumprod(1); x.cummax(2); x.cummin(2);
     }
     same! { [i] i.sum(); i.prod_dim(0); i.max(); i.argmin(1); i.any_dim(1); i.all(); i.median(1); i.cumsum(1); i.max_abs(); }
@@ -251,7 +272,9 @@ fn movement() {
         x.unsqueeze_dim(1), rank 4;
         x.unsqueeze_dims(&[0, 4]), rank 5;
         x.unsqueeze::<5>() => x.unsqueeze(5);
-        x.transpose(); x.swap_dims(0, 2); x.permute([2, 0, 1]); x.movedim([0, 1], [1, 2]); x.flip([0, 2]);
+        x.transpose(); x.swap_dims(0, 2); x.permute([2, 0, 1]); x.movedim([0, 1], [1, 2]);
+        x.movedim(0, -1) => x.movedim([0], [2]);
+        x.flip([0, 2]);
         x.roll(&[1, -2], &[0, 2]); x.roll_dim(5, 1); x.narrow(2, 1, 2); x.chunk(2, 1); x.split(2, 2);
         x.split_with_sizes(&[1, 3], 2);
         x.iter_dim(1).collect::<Vec<_>>() => x.iter_dim(1).map(|parts| parts.collect::<Vec<_>>());
@@ -259,7 +282,7 @@ fn movement() {
         x.triu(1); x.tril(-1);
         x.slice([0..1, 1..3]); x.slice((.., -1)); x.slice(1..); x.slice(s![.., ..;2, 1..;-1]);
         x.slice_dim(2, -3..-1); x.slice_fill(s![1, .., 2..], 9.0);
-        x.diag(), rank 2;
+        linalg::diag::<_, 3, 2, _>(x) => x.diag();
     }
     same! { [row]
         row.t();
@@ -291,11 +314,17 @@ fn indices_and_order() {
     same! { [x rows]
         x.select(0, rows); { let y = x.clone(); x.select_assign(0, rows, y, ScatterMode::Max) };
     }
-    same! { [x mask] x.masked_select(mask); mask.nonzero(); mask.argwhere(); }
+    same! { [x mask] x.mask_select(mask); mask.nonzero(); mask.argwhere(); }
     same! { [x]
         x.sort(1); x.sort_descending(1); x.sort_with_indices(0); x.sort_descending_with_indices(0); x.argsort(1);
         x.argsort_descending(1); x.topk(2, 1); x.topk_with_indices(2, 1); x.nonzero(); x.argwhere();
+        x.argtopk(2, 1);
+        x.select_dim(1, 2), rank 1;
     }
+    let pairs = ints(&[1, 0, 0, 2], [2, 2]);
+    let w = floats([2]);
+    same! { [x pairs] x.gather_nd(pairs), rank 1; }
+    same! { [x pairs w] x.scatter_nd(pairs, w, ScatterMode::Mul); }
 }
 
 #[test]
@@ -313,7 +342,18 @@ fn creation_and_reading() {
         x.into_vec().and_then(|values| TensorData::new(values, [6]))
             => x.into_vec::<f32>().and_then(|values| TensorData::new(values, [6]));
     }
-    same! { [i] i.one_hot(4), rank 2; }
+    same! { [x]
+        x.to_vec().and_then(|values| TensorData::new(values, [6]))
+            => x.to_vec::<f32>().and_then(|values| TensorData::new(values, [6]));
+        x.into_vec_as::<i16>().and_then(|values| TensorData::new(values, [6]));
+        x.to_vec_as::<u8>().and_then(|values| TensorData::new(values, [6]));
+        x.into_data_as::<f64>(); x.to_data_as::<bool>(); x.empty_like();
+        { let mut x = x; x.inplace(|x| x.neg()); x } => { let mut x = x; x.inplace(|x| x.neg()).map(|()| x) };
+        { let mut x = x; [x.extract(), x].to_vec() }
+            => { let mut x = x; x.extract().map(|out| vec![out, x]) };
+        { x.device().seed(7); x.abs().categorical(5) } => { x.device().seed(7); x.abs().and_then(|x| x.categorical(5)) };
+    }
+    same! { [i] i.one_hot(4), rank 2; i.one_hot_fill(4, 3, -1, 0), rank 2; }
     same! { []
         T::<2>::zeros([2, 3], &flex) => DynTensor::zeros([2, 3], DType::F32, &device);
         T::<1, bool>::zeros([2], &flex) => DynTensor::zeros([2], DType::Bool, &device);
@@ -326,6 +366,13 @@ fn creation_and_reading() {
         T::<1>::linspace(0.0, 1.0, 7, &flex) => DynTensor::linspace(0.0, 1.0, 7, DType::F32, &device);
         { flex.seed(3); T::<2>::random([3, 4], Distribution::Default, &flex) }
             => { device.seed(3); DynTensor::random([3, 4], Distribution::Default, DType::F32, &device) };
+        T::<2>::empty([2, 3], &flex) => DynTensor::empty([2, 3], DType::F32, &device);
+        T::<1>::from_floats([1.0, 2.0], &flex) => DynTensor::from_vec(vec![1.0f32, 2.0], [2], &device);
+        T::<1, i32>::from_ints([1, 2], &flex) => DynTensor::from_vec(vec![1, 2], [2], &device);
+        T::<1, bool>::from_bool([true], &flex) => DynTensor::from_vec(vec![true], [1], &device);
+        T::<3, bool>::triu_mask([2, 3, 4], 1, &flex) => DynTensor::triu_mask([2, 3, 4], 1, &device);
+        T::<2, bool>::tril_mask([3, 4], -1, &flex) => DynTensor::tril_mask([3, 4], -1, &device);
+        T::<2, bool>::diag_mask([3, 4], 2, &flex) => DynTensor::diag_mask([3, 4], 2, &device);
         T::<2, i32>::eye(3, &flex) => DynTensor::eye(3, DType::I32, &device);
     }
 }
@@ -336,12 +383,38 @@ fn products_and_norms() {
     let square = floats([3, 3]);
     same! { [x y] x.matmul(y); }
     same! { [a b] a.dot(b); }
-    same! { [square] square.diag(), rank 1; }
-    functions! { linalg [a b] outer(a, b); cosine_similarity(a, b, 0, None); cosine_similarity(a, b, 0, Some(100.0)); }
-    functions! { linalg [square] trace(square); }
+    let batch = floats([2, 3, 3]);
+    same! { [a b]
+        a.cross(b, 0);
+        linalg::outer::<_, 1, 2, _>(a, b) => a.outer(b);
+        linalg::outer_dim::<_, 1, 2, _>(a, b, 0) => a.outer_dim(b, 0);
+        Tensor::<Flex, 2>::einsum("i,j->ij", (&a, &b)) => DynTensor::einsum("i,j->ij", vec![a, b]);
+        linalg::einsum::<_, _, 1>("i,i", [&a, &b]) => DynTensor::einsum("i,i", vec![a, b]);
+    }
+    same! { [square a]
+        linalg::trace::<_, 2, 1, _>(square) => square.trace();
+        linalg::det::<_, 2, 1, _>(square) => square.det();
+        linalg::solve::<_, 2, 1, 1, _>(square, a) => square.solve(a);
+    }
+    same! { [batch]
+        linalg::diag::<_, 3, 2, _>(batch) => batch.diag();
+        linalg::trace::<_, 3, 2, _>(batch) => batch.trace();
+        linalg::det::<_, 3, 1, _>(batch) => batch.det();
+    }
+    same! { [batch square]
+        linalg::solve::<_, 3, 2, 3, _>(batch, square) => batch.solve(square);
+    }
+    same! { [x] linalg::svd::<_, 2, 1, _>(x, true) => x.svd(true); }
+    functions! { linalg [a b] cosine_similarity(a, b, 0, None); cosine_similarity(a, b, 0, Some(100.0)); }
+    functions! { linalg [square a] matvec(square, a); }
+    functions! { linalg [x] lu(x); qr(x, true); qr(x, false); }
+    functions! { linalg [square] cholesky(square, false); cholesky(square, true); }
     functions! { linalg [x]
-        l1_norm(x, 1); l2_norm(x, 1); max_abs_norm(x, 0); min_abs_norm(x, 0); lp_norm(x, 3.0, 1);
-        vector_norm(x, Norm::L0, 1); vector_norm(x, Norm::LNegInf, 1);
+        l0_norm(x, 1); l1_norm(x, 1); l2_norm(x, 1); max_abs_norm(x, 0); min_abs_norm(x, 0); lp_norm(x, 3.0, 1);
+        l0_norm_dims(x, &[0, 1]); l1_norm_dims(x, &[0, 1]); l2_norm_dims(x, &[0, 1]); max_abs_norm_dims(x, &[0, 1]);
+        min_abs_norm_dims(x, &[1]); lp_norm_dims(x, 0.5, &[0, 1]);
+        vector_norm(x, Norm::L0, 1); vector_norm(x, Norm::LNegInf, 1); vector_norm(x, 2, 1); vector_norm(x, 1.5f32, 1);
+        vector_norm_dims(x, Norm::LInf, &[0, 1]); vector_normalize(x, Norm::L2, 1, 1e-6);
     }
 }
 
@@ -355,6 +428,8 @@ fn activations() {
         relu(x); leaky_relu(x, 0.1); elu(x, 0.7); celu(x, 0.7); selu(x); gelu(x); gelu_approximate(x); silu(x); sigmoid(x);
         log_sigmoid(x); hard_sigmoid(x, 0.2, 0.5); hard_swish(x); mish(x); tanh(x); softplus(x, 2.0); softsign(x);
         softmax(x, 1); log_softmax(x, 1); softmin(x, 0); quiet_softmax(x, 1); glu(x, 1);
+        softplus_with_threshold(x, 2.0, 1.0); hardtanh(x, -0.5, 1.5); relu6(x); tanhshrink(x); threshold(x, 0.5, -1.0);
+        thresholded_relu(x, 0.5); hard_shrink(x, 0.5); soft_shrink(x, 0.5); shrink(x, 1.0, 0.25);
     }
     functions! { activation [x alpha] prelu(x, alpha); }
 }
@@ -377,6 +452,15 @@ fn losses() {
         x t mse(); x t l1(); x t huber(0.5); x t smooth_l1(0.5); x t binary_cross_entropy_with_logits(); x t kl_div();
         x classes cross_entropy(); x classes nll();
     }
+    same! { [x t]
+        loss::cross_entropy_with_logits(x, t) => x.cross_entropy_with_logits(t).and_then(DynTensor::mean);
+    }
+    let (x, labels) = (floats([4, 2, 3]), ints(&[1, 2, 2, 1], [2, 2]));
+    let (steps, lengths) = (ints(&[4, 3], [2]), ints(&[2, 1], [2]));
+    same! { [x labels steps lengths]
+        module::ctc_loss(activation::log_softmax(x, 2), labels, steps, lengths, 0)
+            => x.log_softmax(2).and_then(|x| x.ctc_loss(labels, steps, lengths, 0));
+    }
 }
 
 #[test]
@@ -395,71 +479,143 @@ fn layers() {
         floats([2, 3, 2]),
         unit([1, 3, 3]),
     );
-    let options = AttentionOptions {
+    let options = AttentionModuleOptions {
         scale: Some(0.5),
+        softcap: Some(2.0),
         is_causal: true,
+        ..Default::default()
     };
     functions! { module [q k v bias] attention(q, k, v, None, Some(bias), options); }
-
-    let (x, w, b) = (floats([2, 2, 5]), floats([3, 2, 2]), floats([3]));
-    let run_time = |padding| op::ConvOptions {
-        stride: smallvec![2],
-        padding: smallvec![padding],
-        dilation: smallvec![1],
-        groups: 1,
-    };
-    let options = ConvOptions::new([2], [1], [1], 1);
-    same! { [x w b]
-        module::conv1d(x, w, Some(b), options) => x.conv(w, Some(b), run_time((1, 1)));
-        module::max_pool1d(x, [2], [1], [0], [2]) => x.max_pool(pool([2], [1], [0], [2]));
-        module::max_pool1d_with_indices(x, [2], [2], [1], [1]) => x.max_pool_with_indices(pool([2], [2], [1], [1]));
-        module::avg_pool1d(x, [2], [2], [1], true) => x.avg_pool(pool([2], [2], [1], [1]));
-    }
-    let (w, b) = (floats([2, 3, 2]), floats([3]));
-    same! { [x w b]
-        module::conv_transpose1d(x, w, Some(b), options, [1]) => x.conv_transpose(w, Some(b), run_time((1, 1)), &[1]);
-    }
-    let (x, w) = (floats([1, 2, 4, 4]), floats([2, 1, 2, 2]));
-    let grouped = op::ConvOptions {
-        stride: smallvec![1, 1],
-        padding: smallvec![(0, 0), (1, 1)],
-        dilation: smallvec![2, 1],
-        groups: 2,
-    };
-    let options = ConvOptions::new([1, 1], [0, 1], [2, 1], 2);
-    same! { [x w]
-        module::conv2d(x, w, None, options) => x.conv(w, None, grouped.clone());
-        module::conv_transpose2d(x, w, None, options, [0, 0]) => x.conv_transpose(w, None, grouped, &[0, 0]);
-        module::max_pool2d(x, [2, 2], [1, 2], [0, 1], [1, 1]) => x.max_pool(pool([2, 2], [1, 2], [0, 1], [1, 1]));
-        module::max_pool2d_with_indices(x, [2, 2], [1, 2], [0, 1], [1, 1])
-            => x.max_pool_with_indices(pool([2, 2], [1, 2], [0, 1], [1, 1]));
-        module::avg_pool2d(x, [2, 2], [1, 2], [0, 1], true) => x.avg_pool(pool([2, 2], [1, 2], [0, 1], [1, 1]));
-    }
-    let (x, w) = (floats([1, 2, 3, 3, 3]), floats([2, 2, 2, 2, 2]));
-    let plain = op::ConvOptions {
-        stride: smallvec![1; 3],
-        padding: smallvec![(0, 0); 3],
-        dilation: smallvec![1; 3],
-        groups: 1,
-    };
-    same! { [x w]
-        module::conv3d(x, w, None, Default::default()) => x.conv(w, None, plain.clone());
-        module::conv_transpose3d(x, w, None, Default::default(), [0; 3]) => x.conv_transpose(w, None, plain, &[0; 3]);
+    let (x, c, d, m, s) = (floats([2, 3, 2]), unit([3]), floats([3]), floats([3]), unit([3]));
+    functions! { module [x c d m s] batch_norm(x, c, d, m, s, 1e-5); }
+    same! { [x c d]
+        { let y = module::batch_norm_train(x, c, d, 1e-5); vec![y.output.into_raw(), y.mean.into_raw(), y.variance.into_raw()] }
+            => x.batch_norm_train(c, d, 1e-5).map(|(y, mean, variance)| vec![y, mean, variance]);
     }
 }
 
-fn pool<const N: usize>(
-    kernel: [usize; N],
-    stride: [usize; N],
-    padding: [usize; N],
-    dilation: [usize; N],
-) -> PoolOptions {
-    PoolOptions {
-        kernel: kernel[..].into(),
-        stride: stride[..].into(),
-        padding: padding.iter().map(|&n| (n, n)).collect(),
-        dilation: dilation[..].into(),
-        count_include_pad: true,
+#[test]
+fn convolutions() {
+    let (x, w, b) = (floats([2, 2, 5]), floats([3, 2, 2]), floats([3]));
+    let options = ConvOptions::new([2], [1], [1], 1);
+    let run_time: op::ConvOptions = options.into();
+    same! { [x w b]
+        module::conv1d(x, w, Some(b), options) => x.conv(w, Some(b), options);
+        module::conv1d(x, w, Some(b), options) => x.conv(w, Some(b), run_time.clone());
+    }
+    let (w, b) = (floats([2, 3, 2]), floats([3]));
+    let transposed = ConvTransposeOptions::new([2], [1], [1], [1], 1);
+    same! { [x w b]
+        module::conv_transpose1d(x, w, Some(b), transposed) => x.conv_transpose(w, Some(b), transposed);
+    }
+    let (x, w, grad) = (floats([1, 2, 4, 4]), floats([2, 1, 2, 2]), floats([1, 2, 2, 5]));
+    let options = ConvOptions::new([1, 1], [0, 1], [2, 1], 2);
+    let transposed = ConvTransposeOptions::new([1, 1], [0, 1], [0, 0], [2, 1], 2);
+    same! { [x w grad]
+        module::conv2d(x, w, None, options) => x.conv(w, None, options);
+        module::conv2d_weight_backward(x, w, grad, options) => x.conv_weight_backward(w, grad, options);
+        module::conv_transpose2d(x, w, None, transposed) => x.conv_transpose(w, None, transposed);
+    }
+    let (offset, mask, b) = (floats([1, 16, 3, 3]), unit([1, 8, 3, 3]), floats([2]));
+    let deform = DeformConvOptions::new([1, 1], [0, 0], [1, 1], 2, 2);
+    functions! { module [x offset w mask b] deform_conv2d(x, offset, w, Some(mask), Some(b), deform); }
+    let (x, w) = (floats([1, 2, 3, 3, 3]), floats([2, 2, 2, 2, 2]));
+    same! { [x w]
+        module::conv3d(x, w, None, Default::default()) => x.conv(w, None, op::ConvOptions::new(3));
+        module::conv_transpose3d(x, w, None, Default::default()) => x.conv_transpose(w, None, op::ConvOptions::new(3));
+    }
+}
+
+#[test]
+fn pools() {
+    let x = floats([2, 2, 5]);
+    let (max, avg) = (
+        MaxPoolOptions::new([2]).with_dilation([2]).with_ceil_mode(true),
+        AvgPoolOptions::new([2]).with_padding([1]).with_ceil_mode(true),
+    );
+    same! { [x]
+        module::max_pool1d(x, max) => x.max_pool(max);
+        module::max_pool1d_with_indices(x, max) => x.max_pool_with_indices(max);
+        module::avg_pool1d(x, avg) => x.avg_pool(avg);
+        module::adaptive_avg_pool1d(x, 3) => x.adaptive_avg_pool(&[3]);
+        module::max_pool1d(x, MaxPoolOptions::new([2])) => x.max_pool(PoolOptions::new(vec![2]));
+    }
+    let (x, grad) = (floats([1, 2, 4, 4]), floats([1, 2, 3, 2]));
+    let places = ints(&[0, 3, 5, 5, 9, 12, 0, 1, 2, 3, 4, 15], [1, 2, 3, 2]);
+    let max = MaxPoolOptions::new([2, 3])
+        .with_stride([1, 2])
+        .with_padding([0, 1]);
+    let avg = AvgPoolOptions::new([2, 3])
+        .with_stride([1, 2])
+        .with_padding([0, 1]);
+    same! { [x grad places]
+        module::max_pool2d(x, max) => x.max_pool(max);
+        module::max_pool2d_with_indices(x, max) => x.max_pool_with_indices(max);
+        module::avg_pool2d(x, avg) => x.avg_pool(avg);
+        module::adaptive_avg_pool2d(x, [3, 1]) => x.adaptive_avg_pool(&[3, 1]);
+        module::avg_pool2d_backward(x, grad, [2, 3], [1, 2], [0, 1], [1, 1], true, false) => x.avg_pool_backward(grad, avg);
+        module::max_pool2d_with_indices_backward(x, [2, 3], [1, 2], [0, 1], [1, 1], false, grad, places)
+            => x.max_pool_with_indices_backward(max, grad, places);
+    }
+    let (x, grad) = (floats([1, 1, 2, 4, 4]), floats([1, 1, 1, 2, 2]));
+    let places = ints(&[0, 3, 31, 31], [1, 1, 1, 2, 2]);
+    let (max, avg) = (MaxPoolOptions::new([2; 3]), AvgPoolOptions::new([2; 3]));
+    let (two, none, one) = ([2; 3], [0; 3], [1; 3]);
+    same! { [x grad places]
+        module::max_pool3d(x, max) => x.max_pool(max);
+        module::max_pool3d_with_indices(x, max) => x.max_pool_with_indices(max);
+        module::avg_pool3d(x, avg) => x.avg_pool(avg);
+        module::adaptive_avg_pool3d(x, [1, 3, 2]) => x.adaptive_avg_pool(&[1, 3, 2]);
+        module::avg_pool3d_backward(x, grad, two, two, none, one, true, false) => x.avg_pool_backward(grad, avg);
+        module::max_pool3d_with_indices_backward(x, two, two, none, one, false, grad, places)
+            => x.max_pool_with_indices_backward(max, grad, places);
+    }
+}
+
+#[test]
+fn windows_and_grids() {
+    let (x, columns, places) = (floats([1, 2, 4, 4]), floats([1, 8, 9]), unit([1, 2, 3, 2]));
+    let blocks = UnfoldOptions::default();
+    let twice = InterpolateOptions::new(InterpolateMode::Bicubic).with_scale_factor([2.0, 1.5]);
+    functions! { module [x columns]
+        unfold4d(x, [2, 2], blocks); fold4d(columns, [4, 4], [2, 2], blocks); interpolate(x, twice);
+    }
+    same! { [x places]
+        x.unfold(2, 3, 1), rank 5;
+        x.grid_sample_2d(places, InterpolateMode::Nearest);
+        x.grid_sample_2d(places, GridSampleOptions::default());
+    }
+    let (a, b, maps) = (floats([2]), unit([2]), floats([2, 2, 3]));
+    same! { [a b]
+        Vec::from(grid::meshgrid(&[a, b], GridSparsity::Sparse)) => Raw::meshgrid(&[a, b], GridSparsity::Sparse);
+        Vec::from(grid::meshgrid(&[a, b], GridIndexing::Cartesian)) => Raw::meshgrid(&[a, b], GridIndexing::Cartesian);
+        grid::meshgrid_stack::<_, 2, 3, _>(&[a, b], IndexPos::Last) => Raw::meshgrid_stack(&[a, b], IndexPos::Last);
+    }
+    functions! { grid [maps] affine_grid_2d(maps, [2, 5, 2, 3]); }
+    let (here, there) = (FlexDevice::default(), DynDevice::default());
+    compare(
+        "cartesian_grid",
+        Tensor::<Flex, 2, i32>::cartesian_grid::<3>([2, 3], &here),
+        DynTensor::cartesian_grid([2, 3], DType::I32, &there),
+    );
+}
+
+#[test]
+fn transforms() {
+    let (x, im) = (floats([2, 3]), unit([2, 3]));
+    functions! { signal [x im]
+        rfft(x, 1, None); rfft(x, 0, Some(5)); irfft(x, im, 1, None); cfft(x, im, 1, None); ifft(x, im, 1, Some(4));
+    }
+    let (x, window) = (floats([2, 9]), unit([4]));
+    let options = StftOptions::new(4);
+    functions! { signal [x window] stft(x, Some(window), options); stft(x, None, StftOptions::new(6)); }
+    let (y, window) = (floats([2, 5, 3, 2]), unit([4]));
+    functions! { signal [y window] istft(y, Some(window), Some(7), options); istft(y, None, None, options); }
+    let (flex, device) = (FlexDevice::default(), DynDevice::default());
+    same! { []
+        signal::hann_window::<Flex, f32>(5, true, &flex) => DynTensor::hann_window(5, true, DType::F32, &device);
+        signal::hamming_window::<Flex, f64>(5, false, &flex) => DynTensor::hamming_window(5, false, DType::F64, &device);
+        signal::blackman_window::<Flex, f32>(5, true, &flex) => DynTensor::blackman_window(5, true, DType::F32, &device);
     }
 }
 
@@ -475,6 +631,16 @@ fn gradients() -> Result<(), Error> {
     );
     let (typed, dynamic) = (typed.require_grad(), dynamic.require_grad()?);
     compare("require_grad", typed.is_require_grad(), dynamic.is_require_grad());
+    compare(
+        "is_tracked",
+        typed.clone().neg().is_tracked(),
+        dynamic.clone().neg()?.is_tracked(),
+    );
+    compare(
+        "set_require_grad",
+        typed.clone().set_require_grad(false).is_tracked(),
+        dynamic.clone().set_require_grad(false)?.is_tracked(),
+    );
     compare("inner", typed.clone().inner(), dynamic.clone().inner());
     compare(
         "detach",
@@ -494,6 +660,9 @@ fn gradients() -> Result<(), Error> {
         typed.grad_remove(&mut want),
         dynamic.grad_remove(&mut got),
     );
+    typed.grad_replace(&mut want, typed.clone().inner());
+    dynamic.grad_replace(&mut got, dynamic.clone().detach())?;
+    compare("grad_replace", typed.grad(&want), dynamic.grad(&got));
     let want = typed.clone().square().backward_synced()?;
     let got = dynamic.clone().square()?.backward_synced()?;
     compare("backward_synced", typed.grad(&want), dynamic.grad(&got));
@@ -545,8 +714,10 @@ fn groups() {
         x => x.broadcast_async(1).and_then(Pending::wait);
         x => x.all_gather(1);
         x => x.all_gather_async(0).and_then(Pending::wait);
-        x => x.reduce_scatter(ReduceKind::Sum, 0);
-        x => x.reduce_scatter_async(ReduceKind::Sum, 1).and_then(Pending::wait);
+        x => x.reduce_scatter(0, ReduceKind::Sum);
+        x => x.reduce_scatter_async(1, ReduceKind::Sum).and_then(Pending::wait);
+        x => x.all_to_all(0, 1);
+        x => x.all_to_all_async(1, 1).and_then(Pending::wait);
         x => x.is_distributed();
     }
     let typed = members(Mesh::<Flex>::open(2).unwrap(), |rank, device| {

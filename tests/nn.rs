@@ -9,7 +9,7 @@ type Train = Autodiff<Flex>;
 #[derive(Clone, Debug)]
 struct Net<B: Backend> {
     conv: Conv2d<B>,
-    norm: BatchNorm2d<B>,
+    norm: BatchNorm<B>,
     layers: Vec<Linear<B>>,
     wide: Linear<B, f64>,
     skip: Option<Param<B, 1>>,
@@ -23,7 +23,7 @@ fn net<B: Backend + Supports<f64> + Supports<i64>>(seed: u64, device: &B::Device
     device.seed(seed);
     Net {
         conv: Conv2dConfig::new([1, 2], [3, 3]).with_bias(false).init(device),
-        norm: BatchNorm2dConfig::new(2).init(device),
+        norm: BatchNormConfig::new(2).init(device),
         layers: [(2, 3), (3, 1)]
             .map(|(i, o)| LinearConfig::new(i, o).init(device))
             .into(),
@@ -118,7 +118,7 @@ fn another_backend_gets_the_values_as_leaves() {
 fn moving_a_model_moves_its_buffers_and_keeps_its_leaves() {
     let mut members = Mesh::<Flex>::open(2).unwrap();
     let (to, from) = (members.pop().unwrap(), members.pop().unwrap());
-    let model: BatchNorm2d<Autodiff<Mesh<Flex>>> = BatchNorm2dConfig::new(2).init(&from);
+    let model: BatchNorm<Autodiff<Mesh<Flex>>> = BatchNormConfig::new(2).init(&from);
     let moved = model.to_device(&to).unwrap();
     let mut devices = Vec::new();
     moved
@@ -330,7 +330,7 @@ fn layer_norm_is_over_the_last_axis() {
 #[test]
 fn batch_norm_measures_where_it_trains_and_only_there() {
     let device = FlexDevice::new(0);
-    let norm: BatchNorm2d<Train, f64> = BatchNorm2dConfig::new(2)
+    let norm: BatchNorm<Train, f64> = BatchNormConfig::new(2)
         .with_epsilon(0.0)
         .with_momentum(0.5)
         .init(&device);
@@ -372,7 +372,7 @@ fn batch_norm_measures_where_it_trains_and_only_there() {
 #[test]
 fn batch_norm_has_gradients_through_the_statistics() {
     let device = FlexDevice::new(0);
-    let norm: BatchNorm2d<Train, f64> = BatchNorm2dConfig::new(1).init(&device);
+    let norm: BatchNorm<Train, f64> = BatchNormConfig::new(1).init(&device);
     let x = Tensor::<Train, 4, f64>::from_array([[[[1.0, 2.0, 4.0]]]], &device).require_grad();
     // The outputs of a channel add up to 0 whatever the input is.
     let gradients = norm.forward(x.clone()).sum().backward();
@@ -386,7 +386,7 @@ fn batch_norm_has_gradients_through_the_statistics() {
 #[should_panic(expected = "more than one value for each channel")]
 fn batch_norm_refuses_to_train_on_one_value() {
     let device = FlexDevice::new(0);
-    let norm: BatchNorm2d<Train> = BatchNorm2dConfig::new(1).init(&device);
+    let norm: BatchNorm<Train> = BatchNormConfig::new(1).init(&device);
     norm.forward(Tensor::ones([1, 1, 1, 1], &device));
 }
 
@@ -434,7 +434,7 @@ fn layers_work_on_half_types() {
     let device = FlexDevice::new(0);
     let one = f16::from_f32(1.0);
     let linear: Linear<Train, f16> = LinearConfig::new(4, 2).init(&device);
-    let norm: BatchNorm2d<Train, f16> = BatchNorm2dConfig::new(1).init(&device);
+    let norm: BatchNorm<Train, f16> = BatchNormConfig::new(1).init(&device);
     let y = linear.forward(Tensor::<Train, 2, f16>::full([3, 4], one, &device));
     assert_eq!(y.shape(), Shape::from([3, 2]));
     let x = Tensor::random([4, 1, 8, 8], Distribution::Normal(300.0, 100.0), &device);

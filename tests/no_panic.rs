@@ -1,8 +1,12 @@
 //! A run-time tensor never panics: every method, with arguments of every kind on tensors of every kind.
 
+use keyway::module::{
+    AvgPoolOptions, CoordinateTransformMode, InterpolateMode, InterpolateOptions, MaxPoolOptions,
+};
 use keyway::op::{ConvOptions, PoolOptions};
 use keyway::prelude::*;
-use keyway::{DType, DynDevice, DynTensor};
+use keyway::raw::{ConvTransposeOptions, DeformConvOptions, UnfoldOptions};
+use keyway::{DType, DynDevice, DynTensor, PrintOptions, set_print_options};
 
 #[test]
 fn every_call_returns() -> Result<(), Error> {
@@ -42,7 +46,46 @@ fn results_that_memory_cannot_hold_are_errors() -> Result<(), Error> {
         refused(view.clone().add(1.0f32));
         refused(view.clone().cast(DType::I64));
         refused(view.clone().repeat(&[2]));
-        assert!(view.into_data().is_err());
+        assert!(view.clone().into_data().is_err());
+
+        // Tables that the host makes beforehand.
+        let image = || DynTensor::ones([1, 1, 1, 1], DType::F32, &device);
+        let nearest = InterpolateOptions::new(InterpolateMode::Nearest);
+        refused(image()?.interpolate(nearest.with_output_size([HUGE, 1])));
+        refused(image()?.interpolate(nearest.with_scale_factor([1.0, 1e13])));
+        refused(image()?.adaptive_avg_pool(&[HUGE, 1]));
+        refused(view.narrow(0, 0, 1 << 30)?.unfold(0, 1 << 28, 1 << 20));
+        refused(DynTensor::hann_window(HUGE, true, DType::F16, &device));
+        refused(DynTensor::blackman_window(HUGE, false, DType::F64, &device));
+        let text = DynTensor::hann_window(1 << 61, true, DType::F16, &device);
+        let text = text.expect_err("it cannot be held").to_string();
+        assert!(text.contains("exceeds the address space"), "{text}");
+        let bytes = DynTensor::ones([1], DType::I8, &device)?.expand([1 << 28])?;
+        refused(bytes.clone().unfold(0, 1 << 27, 1));
+        let plane = bytes.reshape([1, 1, 1, 1 << 28])?;
+        refused(plane.clone().unfold4d([1, 1 << 27], UnfoldOptions::default()));
+        let blocks = DynTensor::ones([1], DType::I8, &device)?.expand([1, 1 << 26, 1 << 26])?;
+        let options = UnfoldOptions::new([1, 1], [0, 0], [1, 1]);
+        refused(blocks.fold4d([1, (1 << 27) - 1], [1, 1 << 26], options));
+        let offset = image()?.expand([1, 2, HUGE + 1, 1])?;
+        let padded = DeformConvOptions::new([1, 1], [HUGE / 2, 0], [1, 1], 1, 1);
+        refused(image()?.deform_conv2d(offset, image()?, None, None, padded));
+    }
+    Ok(())
+}
+
+/// `format!` panics at some number of decimals.
+#[test]
+fn any_number_of_decimals_is_written() -> Result<(), Error> {
+    let x = DynTensor::ones([2], DType::F64, &DynDevice::default())?.mul(-100)?;
+    assert!(format!("{x:.65535}").starts_with("[-100.0000"));
+    for precision in [65_535, 65_536, usize::MAX] {
+        set_print_options(PrintOptions {
+            threshold: 0,
+            edge_items: usize::MAX,
+            precision: Some(precision),
+        });
+        assert!(x.to_string().starts_with("[-100.0000"));
     }
     Ok(())
 }
@@ -99,6 +142,12 @@ impl From<(DynTensor, DynTensor)> for Given {
     }
 }
 
+impl From<(DynTensor, DynTensor, DynTensor)> for Given {
+    fn from((x, y, z): (DynTensor, DynTensor, DynTensor)) -> Self {
+        Given(vec![x, y, z])
+    }
+}
+
 impl From<Vec<DynTensor>> for Given {
     fn from(all: Vec<DynTensor>) -> Self {
         Given(all)
@@ -127,7 +176,7 @@ fn one_axis(x: &DynTensor, n: usize) {
         x.sort_with_indices(n); x.sort_descending_with_indices(n); x.argsort(n); x.argsort_descending(n); x.topk(n, 0);
         x.topk(1, n); x.topk_with_indices(0, n); x.one_hot(small); x.softmax(n); x.log_softmax(n); x.softmin(n);
         x.quiet_softmax(n); x.glu(n); x.l1_norm(n); x.l2_norm(n); x.lp_norm(0.0, n); x.lp_norm(f64::NAN, n);
-        x.max_abs_norm(n); x.min_abs_norm(n); x.all_gather(n); x.broadcast(n); x.reduce_scatter(ReduceKind::Sum, n);
+        x.max_abs_norm(n); x.min_abs_norm(n); x.all_gather(n); x.broadcast(n); x.reduce_scatter(n, ReduceKind::Sum);
         DynTensor::stack(vec![x.clone(), x], n); DynTensor::cat(vec![x.clone(), x], n); DynTensor::cat(vec![], n);
         DynTensor::stack(vec![], n);
     }
@@ -151,6 +200,9 @@ fn one_tensor(x: &DynTensor) {
         x.bool_not(); x.is_nan(); x.is_finite(); x.contains_nan(); x.sum(); x.mean(); x.prod(); x.max(); x.min(); x.max_abs();
         x.any(); x.all(); x.argwhere(); x.nonzero(); x.squeeze(); x.transpose(); x.t(); x.diag(); x.trace(); x.float(); x.int();
         x.bool(); x.gelu(); x.elu(f64::NAN); x.celu(0.0); x.selu(); x.leaky_relu(f64::INFINITY); x.softplus(0.0); x.mish();
+        x.det(); x.lu(); x.qr(true); x.qr(false); x.cholesky(true); x.svd(true); x.vector_norm_dims(f64::NAN, &[]);
+        x.lp_norm_dims(-1.5, &[0, 1]); x.lp_norm(0.0, 0); x.vector_normalize(-1, 0, f64::INFINITY);
+        DynTensor::einsum("...ii", vec![x]); DynTensor::einsum("i...->...", vec![x]); DynTensor::einsum("", vec![x]);
         x.hard_swish(); x.log_sigmoid(); x.softsign(); x.clamp(2, 1); x.clamp_min(f64::NAN); x.clamp_max(-1); x.add(1.5);
         x.sub(u64::MAX); x.div(0); x.remainder(0); x.fmod(0); x.powi(-1); x.powf(0.5); x.bitwise_left_shift(99);
         x.equal(true); x.lower(f64::NAN); x.layer_norm(None, None, -1.0); x.layer_norm(None, None, 1e-5);
@@ -164,10 +216,12 @@ fn two_tensors(x: &DynTensor, y: &DynTensor) {
     let (z, y) = (|| x.clone(), || y.clone());
     call! { x:
         x.add(y()); x.fmod(y()); x.powi(y()); x.equal(y()); x.lower(y()); x.bool_and(y()); x.bitwise_xor(y());
-        x.mask_where(y(), 1); x.mask_where(y(), z()); x.mask_fill(y(), 0.5); x.masked_select(y()); x.gather(0, y());
+        x.mask_where(y(), 1); x.mask_where(y(), z()); x.mask_fill(y(), 0.5); x.mask_select(y()); x.gather(0, y());
         x.scatter(1, y(), z(), ScatterMode::Add); x.scatter(0, y(), y(), ScatterMode::Set); x.select(0, y());
         x.select_assign(0, y(), z(), ScatterMode::Max); x.select_assign(1, y(), y(), ScatterMode::Set); x.take(0, y());
-        x.take(9, y()); x.slice_assign(0..1, y()); x.matmul(y()); x.dot(y()); x.outer(y()); x.linear(y(), Some(y()));
+        x.take(9, y()); x.slice_assign(0..1, y()); x.matmul(y()); x.dot(y()); x.outer(y()); x.matvec(y()); x.cross(y(), 1);
+        x.solve(y()); DynTensor::einsum("i...,j...->...", vec![x, y()]); DynTensor::einsum("ij,jk", vec![x, y()]);
+        x.linear(y(), Some(y()));
         x.embedding(y()); x.prelu(y()); x.mse(y()); x.huber(y(), 0.0); x.smooth_l1(y(), 1.0); x.kl_div(y());
         x.binary_cross_entropy_with_logits(y()); x.cross_entropy(y()); x.nll(y()); x.layer_norm(Some(y()), Some(y()), 1e-5);
         x.cosine_similarity(y(), 0, Some(f64::NAN)); x.is_close(y(), None, Some(f64::NAN)); x.expand(y().shape().clone());
@@ -181,6 +235,10 @@ fn two_tensors(x: &DynTensor, y: &DynTensor) {
             dilation: [n, 1][..].into(),
             groups: n,
         };
+        let transposed = |n| ConvTransposeOptions {
+            conv: options.clone(),
+            padding_out: [n, 0][..].into(),
+        };
         let pool = |axes: usize| PoolOptions {
             kernel: [n, 2][..axes].into(),
             stride: [1, n][..axes].into(),
@@ -190,8 +248,26 @@ fn two_tensors(x: &DynTensor, y: &DynTensor) {
         };
         call! { x:
             x.conv(y(), None, options.clone()); x.conv(y(), Some(y()), ConvOptions::new(1)); x.conv(y(), None, ConvOptions::new(2));
-            x.conv_transpose(y(), None, options.clone(), &[n, 0]); x.conv_transpose(y(), Some(y()), ConvOptions::new(1), &[0]);
+            x.conv_transpose(y(), None, transposed(n)); x.conv_transpose(y(), Some(y()), ConvOptions::new(1));
+            x.conv_weight_backward(y(), z(), options.clone()); x.conv_weight_backward(y(), y(), ConvOptions::new(2));
+            x.deform_conv2d(y(), y(), Some(y()), Some(y()), DeformConvOptions::new([1, n], [n, 0], [n, 1], 1, n));
             x.max_pool(pool(1)); x.max_pool_with_indices(pool(2)); x.avg_pool(pool(1)); x.avg_pool(pool(2));
+            x.max_pool(MaxPoolOptions::new([n]).with_ceil_mode(true)); x.avg_pool(AvgPoolOptions::new([1, n]).with_ceil_mode(true));
+            x.max_pool(MaxPoolOptions::new([2, 2]).with_stride([n, 1]).with_padding([n, 1]).with_ceil_mode(true));
+            x.avg_pool(AvgPoolOptions::new([n, 2]).with_stride([2, n]).with_padding([1, n]).with_ceil_mode(true));
+            x.avg_pool_backward(y(), pool(1)); x.avg_pool_backward(y(), AvgPoolOptions::new([2, n]).with_ceil_mode(true));
+            x.max_pool_with_indices_backward(pool(2), y(), y()); x.max_pool_with_indices_backward(pool(1), z(), y());
+            x.adaptive_avg_pool(&[]); x.adaptive_avg_pool(&[n]); x.adaptive_avg_pool(&[n, 3]); x.adaptive_avg_pool(&[2, n, n]);
+            x.unfold(n, 1, 1); x.unfold(0, n, 1); x.unfold(0, 1, n); x.unfold(0, n, n); x.unfold(0, 0, 1);
+            x.unfold4d([n, 1], UnfoldOptions::default()); x.unfold4d([1, 1], UnfoldOptions::new([1, n], [n, 0], [n, 1]));
+            x.fold4d([n, n], [1, 1], UnfoldOptions::default()); x.fold4d([2, n], [n, 1], UnfoldOptions::new([n, 1], [n, n], [n, 1]));
+            x.interpolate(InterpolateOptions::new(InterpolateMode::Bilinear).with_output_size([n, 2]));
+            x.interpolate(InterpolateOptions::new(InterpolateMode::Lanczos3).with_scale_factor([n as f64, f64::NAN]));
+            x.interpolate(InterpolateOptions::new(InterpolateMode::Bicubic).with_output_size([2, 3]).with_coordinate_transform(CoordinateTransformMode::TfCropAndResize { roi: [[f64::NAN, 0.0]; 2], extrapolation_value: 0.5 }));
+            x.interpolate(InterpolateOptions::new(InterpolateMode::Nearest)); x.affine_grid_2d([n, 1, n, n]); x.affine_grid_2d([2, 1, 2, n]);
+            x.grid_sample_2d(y(), InterpolateMode::Bilinear); x.grid_sample_2d(y(), InterpolateMode::Lanczos3);
+            x.batch_norm(y(), y(), y(), y(), n as f64 - 1.0); x.batch_norm_train(y(), y(), 1e-5).map(|(y, mean, variance)| vec![y, mean, variance]);
+            DynTensor::meshgrid(&[x.clone(), y()], keyway::raw::GridSparsity::Sparse); DynTensor::meshgrid_stack(&[x, y()], keyway::raw::IndexPos::Last);
         }
     }
 }

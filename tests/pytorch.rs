@@ -6,12 +6,15 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::str::FromStr;
 
-use keyway::linalg::Norm;
-use keyway::module::AttentionOptions;
-use keyway::nn::{BatchNorm2d, Buffer, Param};
-use keyway::op::{ConvOptions, PadMode, PoolOptions, ScatterMode};
+use keyway::nn::{BatchNorm, Buffer, Param};
+use keyway::op::{self, ConvOptions, PadMode, ScatterMode};
 use keyway::prelude::*;
-use keyway::raw::Raw;
+use keyway::raw::{
+    AttentionModuleOptions, CausalAlignment, ConvTransposeOptions, DeformConvOptions, GridIndexing,
+    GridSampleOptions, GridSamplePaddingMode, InterpolateMode, InterpolateOptions, PoolOptions, Raw,
+    UnfoldOptions,
+};
+use keyway::signal::StftOptions;
 use keyway::{DType, Dyn, DynDevice, Scalar};
 
 #[test]
@@ -67,15 +70,28 @@ const DIFFERENCES: &[(&str, &str, &[usize], &str)] = &[
     ("clamp_max 1", "gradient 0", &[0], CLAMP),
     ("hard_sigmoid 1", "gradient 0", &[0, 7, 8], KINK),
     ("hard_swish 1", "gradient 0", &[0, 7, 8], KINK),
+    ("hardtanh 2", "gradient 0", &[0, 5, 6], KINK),
+    ("hardtanh 4", "gradient 0", &[0], CLAMP),
+    ("relu6 2", "gradient 0", &[0], CLAMP),
+    ("hard_shrink 2", "gradient 0", &[0], CLAMP),
+    ("hard_shrink 4", "gradient 0", &[0], CLAMP),
+    ("soft_shrink 2", "gradient 0", &[0], CLAMP),
+    ("soft_shrink 4", "gradient 0", &[0], CLAMP),
+    ("scatter 8", "gradient 0", &[2], FACTORS),
     ("acosh 2", "gradient 0", &[2, 6, 11, 16, 18], ACOSH),
     ("powf_scalar 9", "output 0", &[2], ROOT),
     ("powf_scalar 9", "gradient 0", &[2, 4], ROOT),
+    ("rfft 8", "output 1", &[0], FOURIER),
 ];
 const SIGN: &str = "the sign of NaN is NaN, where PyTorch's is 0";
-const CLAMP: &str = "a NaN that `clamp` lets through has the gradient of what it lets through";
+const CLAMP: &str = "a NaN that is let through has the gradient of what is let through";
 const KINK: &str =
-    "at ±3 and NaN the gradient is that of `clamp`; where there are two sides, that of either is right";
+    "at a kink and NaN the gradient is that of `clamp`; where there are two sides, that of either is right";
+const FACTORS: &str =
+    "the gradient of a factor is the product of the others, where PyTorch divides by it, here by NaN";
 const ACOSH: &str = "where there is no value there is no gradient";
+const FOURIER: &str =
+    "the sum over an infinite number times the imaginary part of 1, which PyTorch leaves out, is no number";
 const ROOT: &str = "x^0.5 is IEEE 754's power, where PyTorch takes the square root: they differ at -∞ and -0";
 
 /// A tensor that may be tracked.
@@ -124,22 +140,22 @@ functions! {
     unary {
         neg abs sign exp expm1 log log1p log2 log10 sqrt square recip sin cos tan asin acos atan sinh cosh tanh asinh acosh
         atanh erf sigmoid relu floor ceil round trunc bitwise_not bool_not is_nan is_inf is_finite contains_nan
-        gelu gelu_approximate silu selu log_sigmoid mish hard_swish softsign
-        sum mean prod max min any all max_abs trace transpose t squeeze diag argwhere nonzero
+        gelu gelu_approximate silu selu log_sigmoid mish hard_swish softsign relu6 tanhshrink deg2rad rad2deg
+        sum mean prod max min any all max_abs trace det lu transpose t squeeze diag argwhere nonzero
     }
     binary {
         add sub mul div remainder fmod powf powi max_pair min_pair atan2 hypot
         bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift
         equal not_equal lower lower_equal greater greater_equal bool_and bool_or bool_xor
-        prelu matmul dot outer embedding masked_select
+        cross_entropy_with_logits gather_nd prelu matmul matvec dot outer solve embedding mask_select
     }
     along {
         sum_dim mean_dim prod_dim max_dim min_dim any_dim all_dim max_abs_dim argmax argmin
-        max_dim_with_indices min_dim_with_indices var var_bias var_mean var_mean_bias std median
+        max_dim_with_indices min_dim_with_indices var var_bias var_mean var_mean_bias std median median_with_indices
         cumsum cumprod cummax cummin
         sort sort_descending argsort argsort_descending sort_with_indices sort_descending_with_indices
         softmax log_softmax softmin quiet_softmax glu
-        l1_norm l2_norm max_abs_norm min_abs_norm
+        l0_norm l1_norm l2_norm max_abs_norm min_abs_norm
         squeeze_dim unsqueeze_dim
     }
     loss {
@@ -158,6 +174,7 @@ functions! {
         clamp(x) => x.clamp(a.scalar("min"), a.scalar("max"));
         clamp_min(x) => x.clamp_min(a.scalar("min"));
         clamp_max(x) => x.clamp_max(a.scalar("max"));
+        round_to(x) => x.round_to(a.get("decimals"));
         is_close(x, y) => x.is_close(y, a.option("rtol"), a.option("atol"));
         mask_where(x, mask, y) => x.mask_where(mask, y);
         mask_fill(x, mask) => x.mask_fill(mask, a.scalar("value"));
@@ -168,16 +185,23 @@ functions! {
         prod_dims(x) => x.prod_dims(&a.list("dims"));
         max_dims(x) => x.max_dims(&a.list("dims"));
         min_dims(x) => x.min_dims(&a.list("dims"));
+        max_abs_dims(x) => x.max_abs_dims(&a.list("dims"));
+        sum_dims_squeeze(x) => x.sum_dims_squeeze(&a.list("dims"));
         cov(x) => x.cov(a.get("dim"), a.get("correction"));
         topk(x) => x.topk(a.get("k"), a.get("dim"));
         topk_with_indices(x) => x.topk_with_indices(a.get("k"), a.get("dim"));
+
+        argtopk(x) => x.argtopk(a.get("k"), a.get("dim"));
 
         gather(x, index) => x.gather(a.get("dim"), index);
         select(x, index) => x.select(a.get("dim"), index);
         take(x, index) => x.take(a.get("dim"), index);
         scatter(x, index, values) => x.scatter(a.get("dim"), index, values, a.mode());
         select_assign(x, index, values) => x.select_assign(a.get("dim"), index, values, a.mode());
+        select_dim(x) => x.select_dim(a.get("dim"), a.get("index"));
+        scatter_nd(x, index, values) => x.scatter_nd(index, values, a.mode());
         one_hot(x) => x.one_hot(a.get("classes"));
+        one_hot_fill(x) => x.one_hot_fill(a.get("classes"), a.scalar("on"), a.scalar("off"), a.get("dim"));
         slice(x) => x.slice(&a.slices()[..]);
         slice_dim(x) => x.slice_dim(a.get("dim"), Slice::new(a.get("start"), a.option("end"), a.get("step")));
         slice_assign(x, values) => x.slice_assign(&a.slices()[..], values);
@@ -206,6 +230,9 @@ functions! {
         triu(x) => x.triu(a.get("diagonal"));
         tril(x) => x.tril(a.get("diagonal"));
 
+        triu_mask() => X::<B>::triu_mask(a.list::<usize>("shape"), a.get("offset"), device);
+        tril_mask() => X::<B>::tril_mask(a.list::<usize>("shape"), a.get("offset"), device);
+        diag_mask() => X::<B>::diag_mask(a.list::<usize>("shape"), a.get("offset"), device);
         arange_step() => X::<B>::arange_step(a.get("start")..a.get("end"), a.get("step"), a.dtype("dtype"), device);
         linspace() => X::<B>::linspace(a.get("start"), a.get("end"), a.get("len"), a.dtype("dtype"), device);
         eye() => X::<B>::eye(a.get("size"), a.dtype("dtype"), device);
@@ -214,9 +241,24 @@ functions! {
             let [x, weight, bias] = some(xs);
             needed(x).linear(needed(weight), bias)
         };
-        l0_norm(x) => x.vector_norm(Norm::L0, a.get("dim"));
+        outer_dim(x, y) => x.outer_dim(y, a.get("dim"));
+        cross(x, y) => x.cross(y, a.get("dim"));
         lp_norm(x) => x.lp_norm(a.get("p"), a.get("dim"));
+        vector_norm_dims(x) => x.vector_norm_dims(a.get::<f64>("p"), &a.list("dims"));
+        vector_normalize(x) => x.vector_normalize(a.get::<f64>("p"), a.get("dim"), a.get("eps"));
         cosine_similarity(x, y) => x.cosine_similarity(y, a.get("dim"), a.option("eps"));
+
+        qr(x) => x.qr(a.get("reduced"));
+        cholesky(x) => {
+            let rows = x.shape()[x.rank() - 2];
+            let one = Raw::eye(rows, x.dtype(), device)?.unsqueeze(x.rank())?;
+            x.clone().matmul(x.transpose()?)?.add(one)?.cholesky(a.get("upper"))
+        };
+        svd(x) => {
+            let (u, s, vt) = x.svd(a.get("full"))?;
+            Ok((u.abs()?, s, vt.abs()?))
+        };
+        einsum[xs] => Raw::einsum(a.text("equation"), xs);
 
         conv[xs] => {
             let [x, weight, bias] = some(xs);
@@ -224,25 +266,74 @@ functions! {
         };
         conv_transpose[xs] => {
             let [x, weight, bias] = some(xs);
-            needed(x).conv_transpose(needed(weight), bias, a.conv_options(), &a.list("padding_out"))
+            let options = ConvTransposeOptions { conv: a.conv_options(), padding_out: a.list("padding_out").into() };
+            needed(x).conv_transpose(needed(weight), bias, options)
+        };
+        conv_weight_backward(x, weight, grad) => x.conv_weight_backward(weight, grad, a.conv_options());
+        deform_conv2d[xs] => {
+            let mut xs = xs.into_iter();
+            let mut next = |given: bool| given.then(|| xs.next()).flatten();
+            let [x, offset, weight] = [true; 3].map(|given| needed(next(given)));
+            let (mask, bias) = (next(a.get("mask")), next(a.get("bias")));
+            let [stride, padding, dilation] = ["stride", "padding", "dilation"].map(|key| a.pair(key));
+            let (groups, offsets) = (a.get("groups"), a.get("offset_groups"));
+            x.deform_conv2d(offset, weight, mask, bias, DeformConvOptions::new(stride, padding, dilation, groups, offsets))
         };
         max_pool(x) => x.max_pool(a.pool_options());
         max_pool_with_indices(x) => x.max_pool_with_indices(a.pool_options());
+        max_pool_with_indices_backward(x, grad, indices) => {
+            x.max_pool_with_indices_backward(a.pool_options(), grad, indices)
+        };
         avg_pool(x) => x.avg_pool(a.pool_options());
+        avg_pool_backward(x, grad) => x.avg_pool_backward(grad, a.pool_options());
+        adaptive_avg_pool(x) => x.adaptive_avg_pool(&a.list("size"));
+
+        unfold(x) => x.unfold(a.get("dim"), a.get("size"), a.get("step"));
+        unfold4d(x) => x.unfold4d(a.pair("kernel"), a.unfold_options());
+        fold4d(x) => x.fold4d(a.pair("size"), a.pair("kernel"), a.unfold_options());
+        interpolate(x) => x.interpolate(a.interpolate_options());
+        grid_sample_2d(x, grid) => x.grid_sample_2d(grid, a.grid_sample_options());
+        affine_grid_2d(maps) => {
+            let dims: [usize; 4] = a.list("dims").try_into().expect("4 sizes");
+            maps.affine_grid_2d(dims)
+        };
+        meshgrid[xs] => {
+            let indexing = if a.text("indexing") == "xy" { GridIndexing::Cartesian } else { GridIndexing::Matrix };
+            X::<B>::meshgrid(&xs, indexing)
+        };
+        cartesian_grid() => X::<B>::cartesian_grid(a.list("shape"), a.dtype("dtype"), device);
 
         leaky_relu(x) => x.leaky_relu(a.get("slope"));
         elu(x) => x.elu(a.get("alpha"));
         celu(x) => x.celu(a.get("alpha"));
         softplus(x) => x.softplus(a.get("beta"));
+        softplus_with_threshold(x) => x.softplus_with_threshold(a.get("beta"), a.get("threshold"));
+        hardtanh(x) => x.hardtanh(a.get("min_val"), a.get("max_val"));
+        threshold(x) => x.threshold(a.get("threshold"), a.get("value"));
+        thresholded_relu(x) => x.thresholded_relu(a.get("alpha"));
+        hard_shrink(x) => x.hard_shrink(a.get("lambd"));
+        soft_shrink(x) => x.soft_shrink(a.get("lambd"));
         hard_sigmoid(x) => x.hard_sigmoid(1.0 / 6.0, 0.5);
+
+        ctc_loss(x, targets, steps, lengths) => {
+            x.log_softmax(2)?.ctc_loss(targets, steps, lengths, a.get("blank"))
+        };
 
         layer_norm[xs] => {
             let [x, weight, bias] = some(xs);
             needed(x).layer_norm(weight, bias, a.get("eps"))
         };
-        batch_norm(x, mean, var, weight, bias) => {
+        batch_norm(x, weight, bias, mean, var) => x.batch_norm(weight, bias, mean, var, a.get("eps"));
+        batch_norm_train(x, weight, bias) => {
+            x.batch_norm_train(weight, bias, a.get("eps")).map(|(y, mean, var)| vec![y, mean, var])
+        };
+        batch_norm_layer(x, mean, var, weight, bias) => {
             let double = x.dtype() == DType::F64;
-            let run = if double { batch_norm::<B, f64> } else { batch_norm::<B, f32> };
+            let run = match (double, x.rank()) {
+                (true, 2) => batch_norm_layer::<B, 2, f64>,
+                (true, _) => batch_norm_layer::<B, 4, f64>,
+                (false, _) => batch_norm_layer::<B, 4, f32>,
+            };
             run(a, x, [mean, var], [weight, bias])
         };
         attention[xs] => {
@@ -250,20 +341,41 @@ functions! {
             let mut next = |given: bool| given.then(|| xs.next()).flatten();
             let [q, k, v] = [true; 3].map(|given| needed(next(given)));
             let (mask, bias) = (next(a.get("mask")), next(a.get("bias")));
-            let options = AttentionOptions { scale: a.option("scale"), is_causal: a.get("causal") };
+            let causal_alignment = match a.find("top_left") {
+                Some(_) => CausalAlignment::TopLeft,
+                None => CausalAlignment::BottomRight,
+            };
+            let (scale, softcap) = (a.option("scale"), a.option("softcap"));
+            let options = AttentionModuleOptions { scale, softcap, is_causal: a.get("causal"), causal_alignment };
             q.attention(k, v, mask, bias, options)
         };
+
+        rfft(x) => x.rfft(a.get("dim"), a.option("n"));
+        irfft(re, im) => re.irfft(im, a.get("dim"), a.option("n"));
+        cfft(re, im) => re.cfft(im, a.get("dim"), a.option("n"));
+        ifft(re, im) => re.ifft(im, a.get("dim"), a.option("n"));
+        stft[xs] => {
+            let [x, window] = some(xs);
+            needed(x).stft(window, a.stft_options())
+        };
+        istft[xs] => {
+            let [x, window] = some(xs);
+            needed(x).istft(window, a.option("length"), a.stft_options())
+        };
+        hann_window() => Raw::hann_window(a.get("size"), a.get("periodic"), a.dtype("dtype"), device);
+        hamming_window() => Raw::hamming_window(a.get("size"), a.get("periodic"), a.dtype("dtype"), device);
+        blackman_window() => Raw::blackman_window(a.get("size"), a.get("periodic"), a.dtype("dtype"), device);
     }
 }
 
-/// The layer has no namesake among functions: while training it also gives the running statistics after the call.
-fn batch_norm<B: PlainBackend + Readable, E: FloatElement>(
+/// While training the layer also gives the running statistics after the call.
+fn batch_norm_layer<B: PlainBackend + Readable, const D: usize, E: FloatElement>(
     a: &Args,
     x: X<B>,
     [mean, var]: [X<B>; 2],
     [weight, bias]: [X<B>; 2],
 ) -> Result<Vec<X<B>>, Error> {
-    let layer: BatchNorm2d<Autodiff<B>, E> = BatchNorm2d {
+    let layer: BatchNorm<Autodiff<B>, E> = BatchNorm {
         weight: Param::new(Tensor::try_from_raw(weight)?),
         bias: Param::new(Tensor::try_from_raw(bias)?),
         running_mean: Buffer::new(Tensor::try_from_raw(mean)?),
@@ -271,7 +383,7 @@ fn batch_norm<B: PlainBackend + Readable, E: FloatElement>(
         epsilon: a.get("eps"),
         momentum: a.get("momentum"),
     };
-    let x = Tensor::try_from_raw(x)?;
+    let x = Tensor::<_, D, E>::try_from_raw(x)?;
     let y = if a.get("training") {
         layer.forward(x)
     } else {
@@ -324,6 +436,11 @@ impl<B: PlainBackend> Outputs<B> for (X<B>, X<B>) {
         vec![self.0, self.1]
     }
 }
+impl<B: PlainBackend> Outputs<B> for (X<B>, X<B>, X<B>) {
+    fn list(self) -> Vec<X<B>> {
+        vec![self.0, self.1, self.2]
+    }
+}
 impl<B: PlainBackend> Outputs<B> for Vec<X<B>> {
     fn list(self) -> Vec<X<B>> {
         self
@@ -373,6 +490,7 @@ impl Args {
         match self.text("mode") {
             "set" => ScatterMode::Set,
             "add" => ScatterMode::Add,
+            "prod" => ScatterMode::Mul,
             "max" => ScatterMode::Max,
             "min" => ScatterMode::Min,
             other => panic!("no mode `{other}`"),
@@ -411,19 +529,78 @@ impl Args {
         }
     }
 
+    fn stft_options(&self) -> StftOptions {
+        StftOptions {
+            n_fft: self.get("n_fft"),
+            hop_length: self.get("hop"),
+            win_length: self.option("win"),
+            center: self.get("center"),
+            onesided: self.get("onesided"),
+        }
+    }
+
     fn pool_options(&self) -> PoolOptions {
-        let options = PoolOptions::new(self.list("kernel"));
+        let windows = op::PoolOptions::new(self.list("kernel"));
         let padding: Vec<usize> = self.list("padding");
-        PoolOptions {
+        let windows = op::PoolOptions {
             stride: self.list("stride").into(),
             padding: padding.into_iter().map(|n| (n, n)).collect(),
             dilation: match self.find("dilation") {
                 Some(_) => self.list("dilation").into(),
-                None => options.dilation,
+                None => windows.dilation,
             },
             count_include_pad: self.option("include").unwrap_or(true),
-            ..options
+            ..windows
+        };
+        PoolOptions {
+            windows,
+            ceil_mode: self.option("ceil").unwrap_or(false),
         }
+    }
+
+    /// A number for the height and one for the width.
+    fn pair<T: FromStr<Err: Debug>>(&self, key: &str) -> [T; 2] {
+        let Ok(pair) = self.list(key).try_into() else {
+            panic!("`{key}` is no pair")
+        };
+        pair
+    }
+
+    fn unfold_options(&self) -> UnfoldOptions {
+        let [stride, padding, dilation] = ["stride", "padding", "dilation"].map(|key| self.pair(key));
+        UnfoldOptions::new(stride, padding, dilation)
+    }
+
+    fn sampling(&self) -> InterpolateMode {
+        match self.text("mode") {
+            "nearest" => InterpolateMode::Nearest,
+            "nearest-exact" => InterpolateMode::NearestExact,
+            "bilinear" => InterpolateMode::Bilinear,
+            "bicubic" => InterpolateMode::Bicubic,
+            other => panic!("no mode `{other}`"),
+        }
+    }
+
+    fn interpolate_options(&self) -> InterpolateOptions {
+        let align = self.option("align").unwrap_or(false);
+        let options = InterpolateOptions::new(self.sampling()).with_align_corners(align);
+        match self.find("size") {
+            Some(_) => options.with_output_size(self.pair("size")),
+            None => options.with_scale_factor(self.pair("scale")),
+        }
+    }
+
+    fn grid_sample_options(&self) -> GridSampleOptions {
+        let outside = match self.text("padding") {
+            "zeros" => GridSamplePaddingMode::Zeros,
+            "border" => GridSamplePaddingMode::Border,
+            "reflection" => GridSamplePaddingMode::Reflection,
+            other => panic!("no padding `{other}`"),
+        };
+        let options = GridSampleOptions::new(self.sampling());
+        options
+            .with_padding_mode(outside)
+            .with_align_corners(self.get("align"))
     }
 }
 

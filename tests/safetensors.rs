@@ -11,7 +11,7 @@ use keyway::{FlexDevice, bf16, f16};
 #[derive(Clone, Debug)]
 struct Net<B: Backend> {
     conv: Conv2d<B>,
-    norm: BatchNorm2d<B>,
+    norm: BatchNorm<B>,
     linear: Linear<B>,
     layer_norm: LayerNorm<B>,
     half: Linear<B, bf16>,
@@ -31,7 +31,7 @@ impl<B: Backend + Supports<f16> + Supports<bf16>> Net<B> {
         let conv = Conv2dConfig::new([2, 4], [3, 3]).with_stride([2, 2]);
         Net {
             conv: conv.with_padding(PaddingConfig2d::Explicit(1, 1)).init(device),
-            norm: BatchNorm2dConfig::new(4).init(device),
+            norm: BatchNormConfig::new(4).init(device),
             linear: LinearConfig::new(16, 3).init(device),
             layer_norm: LayerNormConfig::new(3).init(device),
             half: LinearConfig::new(3, 2).init(device),
@@ -209,7 +209,7 @@ fn files_that_do_not_fit_are_refused_and_change_nothing() {
         "`weight` is [2, 3] of f64, expected [2, 3] of f32; `bias` is [3] of f64, expected [3] of f32"
     );
 
-    let norm: BatchNorm2d<Flex> = BatchNorm2dConfig::new(3).init(&device);
+    let norm: BatchNorm<Flex> = BatchNormConfig::new(3).init(&device);
     let text = refused(&saved(norm, "extra"), "extra2");
     assert_eq!(
         text,

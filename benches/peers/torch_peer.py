@@ -35,6 +35,10 @@ def ops():
         a, b = torch.rand(n, n), torch.rand(n, n)
         yield f"matmul {n}", lambda a=a, b=b: a @ b
     yield "conv2d 8x32x56x56 64 3x3", lambda: F.conv2d(x, w, padding=1)
+    yield "rfft 1024x1024", lambda: torch.fft.rfft(square)
+    for n in (1 << 16, (1 << 16) + 1):
+        signal = torch.rand(n)
+        yield f"rfft {n}", lambda signal=signal: torch.fft.rfft(signal)
 
 
 def mlp():

@@ -8,6 +8,7 @@ use super::AutodiffBackend;
 use crate::backend::{Backend, BackendTypes, PlainBackend, Reach, SyncState, Synced};
 use crate::collective::{GradientReduction, ParamId};
 use crate::error::Error;
+use crate::op::{self, HasMeta};
 use crate::raw::Raw;
 
 /// The identity of a leaf; clones of a leaf share it.
@@ -70,6 +71,35 @@ impl<B: Backend> GradientSet<B> {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl<B: PlainBackend> GradientSet<B> {
+    /// Sets the gradient of a leaf.
+    pub(crate) fn replace<A: AutodiffBackend<Plain = B>>(
+        &mut self,
+        leaf: &A::Primitive,
+        grad: B::Primitive,
+    ) -> Result<(), Error> {
+        let op = "grad_replace";
+        let id = A::leaf(leaf).ok_or_else(|| {
+            let message = "the tensor is no leaf; call `require_grad` on the leaf that it is computed from";
+            Error::argument(op, message)
+        })?;
+        if leaf.shape() != grad.shape() {
+            let message = "a gradient has the shape of its leaf";
+            return Err(Error::shape(op, &[leaf.shape(), grad.shape()], message));
+        }
+        if leaf.dtype() != grad.dtype() {
+            return Err(Error::dtype(op, grad.dtype(), leaf.dtype().to_string()));
+        }
+        let value = A::inner(leaf.clone());
+        if !B::same_device(&value, &grad) {
+            return Err(op::mismatch::<B>(op, &B::device(&value), &B::device(&grad)));
+        }
+        self.by_leaf.remove(&id);
+        self.insert(id, A::param(leaf).cloned(), Raw::new(grad))
+            .map_err(|error| error.of(op))
     }
 }
 
@@ -156,6 +186,19 @@ impl<B: PlainBackend, S: SyncState> Gradients<B, S> {
     /// [`set_distributed_params`](crate::Tensor::set_distributed_params). The gradients of other leaves stay each member's
     /// own.
     ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([1.0, 3.0]);
+    /// let members = members.map(|(device, x)| std::thread::spawn(move || {
+    ///     let w = Tensor::<Autodiff<Mesh<Flex>>, 1>::ones([1], &device).set_distributed_params("w");
+    ///     w.grad(&(w.clone() * x).backward().sync()?).unwrap().into_vec()
+    /// }));
+    /// for member in members.collect::<Vec<_>>() {
+    ///     assert_eq!(member.join().unwrap()?, [2.0]); // the mean of 1 and 3
+    /// }
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If a member is missing, or does something else.
     pub fn sync(self) -> Result<Gradients<B, Synced>, Error> {
@@ -164,13 +207,37 @@ impl<B: PlainBackend, S: SyncState> Gradients<B, S> {
 
     /// [`Gradients::sync`] with another reduction than the mean.
     ///
+    /// ```
+    /// use keyway::GradientReduction;
+    /// use keyway::prelude::*;
+    /// let members = Mesh::<Flex>::open(2)?.into_iter().zip([1.0, 3.0]);
+    /// let members = members.map(|(device, x)| std::thread::spawn(move || {
+    ///     let w = Tensor::<Autodiff<Mesh<Flex>>, 1>::ones([1], &device).set_distributed_params("w");
+    ///     w.grad(&(w.clone() * x).backward().sync_with(GradientReduction::Sum)?).unwrap().into_vec()
+    /// }));
+    /// for member in members.collect::<Vec<_>>() {
+    ///     assert_eq!(member.join().unwrap()?, [4.0]); // the sum of 1 and 3
+    /// }
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Gradients::sync`].
     pub fn sync_with(self, reduction: GradientReduction) -> Result<Gradients<B, Synced>, Error> {
         B::Reach::sync(self.set, reduction).map(Gradients::from_set)
     }
 
-    /// Adds the gradients of another backward pass, such as that of the next micro-batch.
+    /// Adds the gradients of another backward pass, such as that of the next micro-batch. A leaf that only one pass came by
+    /// keeps the gradient of that.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &Default::default()).require_grad();
+    /// let first = (x.clone() * 2.0).backward();
+    /// let both = first.accumulate((x.clone() * 3.0).backward())?;
+    /// assert_eq!(x.grad(&both).unwrap().into_vec()?, [5.0, 5.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If the backend fails.
@@ -189,11 +256,27 @@ impl<B: PlainBackend, S: SyncState> Gradients<B, S> {
     }
 
     /// The number of leaves that have a gradient.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &Default::default()).require_grad();
+    /// let y = x.clone().detach().require_grad();
+    /// assert_eq!((x * y).backward().len(), 2);
+    /// ```
     pub fn len(&self) -> usize {
         self.set.by_leaf.len()
     }
 
     /// Whether no leaf has a gradient.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &Default::default()).require_grad();
+    /// let mut gradients = (x.clone() * 2.0).backward();
+    /// assert!(!gradients.is_empty());
+    /// x.grad_remove(&mut gradients);
+    /// assert!(gradients.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.set.by_leaf.is_empty()
     }

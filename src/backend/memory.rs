@@ -25,7 +25,7 @@ pub(super) fn room_for<T>(op: &Op<T>, meta: &Meta) -> Result<(), Error> {
 ///
 /// # Errors
 /// If it cannot be allocated.
-pub(super) fn room(op: &'static str, meta: &Meta) -> Result<(), Error> {
+pub(crate) fn room(op: &'static str, meta: &Meta) -> Result<(), Error> {
     let bytes = meta.shape.num_elements() * meta.dtype.size();
     if bytes < SMALL {
         return Ok(());

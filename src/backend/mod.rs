@@ -14,7 +14,7 @@ pub(crate) mod extremes;
 pub mod flex;
 #[cfg(feature = "candle")]
 mod host;
-mod memory;
+pub(crate) mod memory;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod reach;

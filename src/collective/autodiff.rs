@@ -93,6 +93,13 @@ fn backward<B: PlainBackend>(op: CollectiveOp, grad: Raw<B>) -> Result<Raw<B>, E
             let kind = ReduceKind::Sum;
             run(CollectiveOp::ReduceScatter { kind, axis }, grad)
         }
+        CollectiveOp::AllToAll { split, concat } => {
+            let back = CollectiveOp::AllToAll {
+                split: concat,
+                concat: split,
+            };
+            run(back, grad)
+        }
         CollectiveOp::ReduceScatter { kind, axis } => {
             let grad = run(CollectiveOp::AllGather { axis }, grad)?;
             match kind {

@@ -98,6 +98,19 @@ pub(super) fn reduce_scatter(
     member.submit(Message { header, parts }, Rounds::One, Box::new(finish))
 }
 
+/// Joins the buffers that all members have for this one, which have `outer` rows each; `buffers` are by rank.
+pub(super) fn all_to_all(
+    member: &Arc<Member>,
+    header: Header,
+    buffers: Vec<Buffer>,
+    outer: usize,
+) -> Result<Pending<Vec<Buffer>>> {
+    let for_rank = |buffer| vec![Part::whole(Arc::new(buffer))];
+    let parts = buffers.into_iter().map(for_rank).collect();
+    let finish = move |received: Received| Flow::Done(across(&received, |parts| concat(parts, outer)));
+    member.submit(Message { header, parts }, Rounds::One, Box::new(finish))
+}
+
 /// Applies `f`, for each tensor, to what every member sent of it, in the order of ranks.
 fn across(received: &Received, f: impl Fn(&[&Part]) -> Buffer) -> Vec<Buffer> {
     (0..received[0].len())

@@ -254,10 +254,13 @@ impl<B: LocalBackend, T: Carries<B>> CollectiveBackend for Mesh<B, T> {
                 host::all_gather(&member.0, header, buffer::<B>(x)?, outer)?
             }
             CollectiveOp::ReduceScatter { kind, axis } => {
-                let len = meta.shape[axis];
-                let part = |rank| Raw::<B>::new(x.clone()).narrow(axis, rank * len, len);
-                let parts = (0..size).map(|rank| buffer::<B>(part(rank)?.into_primitive()));
-                host::reduce_scatter(&member.0, kind, header, parts.collect::<Result<_, _>>()?)?
+                host::reduce_scatter(&member.0, kind, header, parts::<B>(x, axis, size)?)?
+            }
+            CollectiveOp::AllToAll { split, concat } => {
+                let outer = x.shape().clone().with(split, x.shape()[split] / size)[..concat]
+                    .iter()
+                    .product();
+                host::all_to_all(&member.0, header, parts::<B>(x, split, size)?, outer)?
             }
         };
         let shape = meta.shape.clone();
@@ -300,6 +303,15 @@ impl<B: LocalBackend, T: Carries<B>> CollectiveBackend for Mesh<B, T> {
 
 fn buffer<B: Readable>(x: B::Primitive) -> Result<Buffer, Error> {
     B::into_data(x).map(|data| data.into_parts().0)
+}
+
+/// The equal parts of an axis, for the members in the order of ranks.
+fn parts<B: Readable>(x: B::Primitive, axis: usize, size: usize) -> Result<Vec<Buffer>, Error> {
+    let len = x.shape()[axis] / size;
+    let part = |rank| Raw::<B>::new(x.clone()).narrow(axis, rank * len, len);
+    (0..size)
+        .map(|rank| buffer::<B>(part(rank)?.into_primitive()))
+        .collect()
 }
 
 impl<B: BackendTypes, T> MeshTensor<B, T> {

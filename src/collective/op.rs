@@ -3,6 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::element::DType;
 use crate::error::{Error, Name};
 use crate::op::{HasMeta, Meta, in_rank};
+use crate::shape::Shape;
 
 /// How the members' values become one, element by element in the order of ranks: every member gets the same bits, on
 /// every run. Half types accumulate in `f32`, integers wrap, NaN propagates.
@@ -42,6 +43,14 @@ pub enum CollectiveOp {
         /// The axis that is cut.
         axis: usize,
     },
+    /// Every member gets its part of every tensor, concatenated in the order of ranks: one axis is cut into as many equal
+    /// parts as there are members.
+    AllToAll {
+        /// The axis that is cut.
+        split: usize,
+        /// The axis along which the parts are joined.
+        concat: usize,
+    },
 }
 
 impl ReduceKind {
@@ -75,6 +84,7 @@ impl CollectiveOp {
             CollectiveOp::Broadcast { .. } => "broadcast",
             CollectiveOp::AllGather { .. } => "all_gather",
             CollectiveOp::ReduceScatter { .. } => "reduce_scatter",
+            CollectiveOp::AllToAll { .. } => "all_to_all",
         }
     }
 
@@ -86,6 +96,9 @@ impl CollectiveOp {
             CollectiveOp::AllGather { axis } => format!("all_gather(axis {axis})").into(),
             CollectiveOp::ReduceScatter { kind, axis } => {
                 format!("reduce_scatter({}, axis {axis})", kind.name()).into()
+            }
+            CollectiveOp::AllToAll { split, concat } => {
+                format!("all_to_all(split {split}, concat {concat})").into()
             }
         }
     }
@@ -101,6 +114,25 @@ impl CollectiveOp {
             in_rank(op, axis, x.shape().rank())?;
             Ok(x.shape()[axis])
         };
+        let cut = |axis: usize| -> Result<Shape, Error> {
+            let len = axis_of(axis)?;
+            if !len.is_multiple_of(size) {
+                let message = format!("axis {axis} of size {len} cannot be cut into {size} equal parts");
+                return Err(Error::shape(op, &[x.shape()], message));
+            }
+            Ok(x.shape().clone().with(axis, len / size))
+        };
+        let joined = |part: Shape, axis: usize| -> Result<Shape, Error> {
+            axis_of(axis)?;
+            let too_long = || {
+                let message = format!("axis {axis}, {size} times, is too long");
+                Error::shape(op, &[x.shape()], message)
+            };
+            let len = part[axis].checked_mul(size).ok_or_else(too_long)?;
+            let shape = part.with(axis, len);
+            shape.checked_elements().ok_or_else(too_long)?;
+            Ok(shape)
+        };
         let shape = match self {
             CollectiveOp::AllReduce(kind) => {
                 kind.takes(op, x.dtype())?;
@@ -111,31 +143,12 @@ impl CollectiveOp {
                 return Err(Error::argument(op, message));
             }
             CollectiveOp::Broadcast { .. } => x.shape().clone(),
-            CollectiveOp::AllGather { axis } => {
-                let len = axis_of(axis)?;
-                let too_long = || {
-                    Error::shape(
-                        op,
-                        &[x.shape()],
-                        format!("axis {axis}, {size} times, is too long"),
-                    )
-                };
-                let shape = x
-                    .shape()
-                    .clone()
-                    .with(axis, len.checked_mul(size).ok_or_else(too_long)?);
-                shape.checked_elements().ok_or_else(too_long)?;
-                shape
-            }
+            CollectiveOp::AllGather { axis } => joined(x.shape().clone(), axis)?,
             CollectiveOp::ReduceScatter { kind, axis } => {
                 kind.takes(op, x.dtype())?;
-                let len = axis_of(axis)?;
-                if !len.is_multiple_of(size) {
-                    let message = format!("axis {axis} of size {len} cannot be cut into {size} equal parts");
-                    return Err(Error::shape(op, &[x.shape()], message));
-                }
-                x.shape().clone().with(axis, len / size)
+                cut(axis)?
             }
+            CollectiveOp::AllToAll { split, concat } => joined(cut(split)?, concat)?,
         };
         Ok(Meta {
             shape,

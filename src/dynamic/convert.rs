@@ -95,7 +95,7 @@ impl<A: Arm<Dyn>, S2: Strategy, const D: usize, E: Element, S: Strategy>
 }
 
 fn untracked<S: Strategy>(tensor: &Raw<Autodiff<Dyn, S>>) -> Result<(), Error> {
-    if !tensor.is_require_grad() {
+    if !tensor.is_tracked() {
         return Ok(());
     }
     Err(Error::Tracked {

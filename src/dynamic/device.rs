@@ -46,6 +46,14 @@ impl DynDevice {
 
     /// [`DynDevice::open`] with options for the group.
     ///
+    /// ```
+    /// use std::time::Duration;
+    /// use keyway::{DynDevice, GroupOptions};
+    /// let options = GroupOptions { timeout: Duration::from_secs(5), ..Default::default() };
+    /// assert_eq!(DynDevice::open_with("mesh:flex:3", &options)?.len(), 3);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As `open`.
     pub fn open_with(text: &str, options: &GroupOptions) -> Result<Vec<DynDevice>, Error> {
@@ -68,6 +76,13 @@ impl DynDevice {
 
     /// Opens what the environment variable `KEYWAY_DEVICE` names, or `flex` where it is not set.
     ///
+    /// ```
+    /// use keyway::DynDevice;
+    /// let devices = DynDevice::from_env()?; // `KEYWAY_DEVICE=mesh:flex:2 cargo run` opens two
+    /// assert!(!devices.is_empty());
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`DynDevice::open`].
     pub fn from_env() -> Result<Vec<DynDevice>, Error> {
@@ -82,6 +97,14 @@ impl DynDevice {
     }
 
     /// Joins local devices of one backend into a group, by rank.
+    ///
+    /// ```
+    /// use keyway::{DynDevice, GroupOptions};
+    /// let devices = DynDevice::mesh(&[DynDevice::default(), DynDevice::default()], &GroupOptions::default())?;
+    /// assert_eq!(devices[1].to_string(), "mesh:flex:2");
+    /// assert!(DynDevice::mesh(&devices, &GroupOptions::default()).is_err()); // members already
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If there is none, or one is of another backend, or is a member of a group; the error names it.
@@ -104,11 +127,23 @@ impl DynDevice {
     }
 
     /// The device of a third party's backend, whose type is erased.
+    ///
+    /// ```
+    /// use keyway::{Dyn, DynDevice, Flex, Tensor};
+    /// let device = DynDevice::custom::<Flex>(Default::default());
+    /// assert_eq!(Tensor::<Dyn, 1>::ones([3], &device).sum().into_scalar()?, 3.0);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn custom<B: PlainBackend + Readable>(device: B::Device) -> Self {
         DynDevice::Custom(CustomDevice::new::<B>(device))
     }
 
     /// Everything that [`DynDevice::open`] opens.
+    ///
+    /// ```
+    /// use keyway::DynDevice;
+    /// assert!(DynDevice::available().iter().any(|device| device.text == "flex" && !device.collective));
+    /// ```
     pub fn available() -> Vec<Available> {
         let opened = ROWS.iter().filter_map(|row| Some((row.name, row.opener?)));
         let each = opened.flat_map(|(name, opener)| {
@@ -123,16 +158,36 @@ impl DynDevice {
     }
 
     /// The element types that the device holds.
+    ///
+    /// ```
+    /// use keyway::{DType, DynDevice};
+    /// assert!(DynDevice::default().dtypes().contains(&DType::F32));
+    /// ```
     pub fn dtypes(&self) -> &[DType] {
         Dyn::dtypes(self)
     }
 
     /// The device's place in its group, if it is in one.
+    ///
+    /// ```
+    /// use keyway::DynDevice;
+    /// let members = DynDevice::open("mesh:flex:2")?;
+    /// assert_eq!(members[1].member().unwrap().rank(), 1);
+    /// assert!(DynDevice::default().member().is_none());
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn member(&self) -> Option<&Arc<Member>> {
         <Dyn as DynBackend>::member(self)
     }
 
     /// Whether the device is a member of a group, so that collective operations work on it.
+    ///
+    /// ```
+    /// use keyway::DynDevice;
+    /// assert!(!DynDevice::default().is_collective());
+    /// assert!(DynDevice::open("mesh:flex:2")?[0].is_collective());
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn is_collective(&self) -> bool {
         self.member().is_some()
     }

@@ -40,9 +40,26 @@ impl<S: Strategy> Raw<Autodiff<Dyn, S>> {
         Autodiff::<Dyn, S>::require_grad(self.into_primitive()).map(Raw::new)
     }
 
-    /// Whether the tensor is tracked: it is a leaf, or was computed from one.
+    /// Whether the tensor is a leaf: `backward` gives its gradient.
     pub fn is_require_grad(&self) -> bool {
+        Autodiff::<Dyn, S>::leaf(self.primitive()).is_some()
+    }
+
+    /// Whether the tensor is tracked: it is a leaf, or was computed from one.
+    pub fn is_tracked(&self) -> bool {
         Autodiff::<Dyn, S>::is_tracked(self.primitive())
+    }
+
+    /// [`DynTensor::require_grad`](Raw::require_grad), or [`DynTensor::detach`](Raw::detach).
+    ///
+    /// # Errors
+    /// As `require_grad`.
+    pub fn set_require_grad(self, require_grad: bool) -> Result<Self, Error> {
+        if require_grad {
+            self.require_grad()
+        } else {
+            Ok(self.detach())
+        }
     }
 
     /// The same values, untracked.
@@ -105,6 +122,29 @@ impl<S: Strategy> Raw<Autodiff<Dyn, S>> {
         Ok(grad.map(|grad| Self::from_inner(Raw::new(grad))))
     }
 
+    /// Puts `grad` in place of the gradient of this leaf, or where there was none.
+    ///
+    /// # Errors
+    /// As [`DynTensor::grad`](Raw::grad); `Tracked` if `grad` is tracked; or if it has another shape or element type, or is
+    /// on another device.
+    pub fn grad_replace<T: SyncState>(
+        &self,
+        gradients: &mut Gradients<Dyn, T>,
+        grad: Self,
+    ) -> Result<(), Error> {
+        let op = "grad_replace";
+        self.leaf_id(op)?;
+        if grad.is_tracked() {
+            let producer = grad.primitive().producer().unwrap_or("require_grad").into();
+            return Err(Error::Tracked {
+                op: op.into(),
+                producer,
+            });
+        }
+        let grad = Autodiff::<Dyn, S>::inner(grad.into_primitive());
+        gradients.set.replace::<Autodiff<Dyn, S>>(self.primitive(), grad)
+    }
+
     /// Marks this leaf as a parameter that the device's group trains together.
     ///
     /// # Errors
@@ -132,7 +172,7 @@ impl<S: Strategy> Raw<Autodiff<Dyn, S>> {
     }
 
     fn tracked(&self, op: &'static str) -> Result<(), Error> {
-        if self.is_require_grad() {
+        if self.is_tracked() {
             return Ok(());
         }
         Err(Error::NotTracked { op: op.into() })

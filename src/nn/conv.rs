@@ -66,6 +66,14 @@ module!(Conv2d<E: FloatElement> { weight, bias } const { options });
 impl Conv2dConfig {
     /// From channels in to channels out, with stride and dilation 1, no padding, one group, and bias; the parameters are
     /// uniform in `±1/√(in · kernel)`.
+    ///
+    /// ```
+    /// use keyway::nn::{Conv2d, Conv2dConfig};
+    /// use keyway::prelude::*;
+    /// let conv: Conv2d<Flex> = Conv2dConfig::new([1, 16], [3, 3]).init(&Default::default());
+    /// assert_eq!(conv.weight.val().dims(), [16, 1, 3, 3]);
+    /// assert_eq!(conv.forward(Tensor::ones([1, 1, 5, 5], &Default::default())).dims(), [1, 16, 3, 3]);
+    /// ```
     pub fn new(channels: [usize; 2], kernel_size: [usize; 2]) -> Self {
         Conv2dConfig {
             channels,
@@ -79,37 +87,87 @@ impl Conv2dConfig {
         }
     }
 
-    /// With another distance between applications.
+    /// With another distance between applications, along height and width.
+    ///
+    /// ```
+    /// use keyway::nn::{Conv2d, Conv2dConfig};
+    /// use keyway::prelude::*;
+    /// let conv: Conv2d<Flex> = Conv2dConfig::new([1, 16], [3, 3]).with_stride([2, 1]).init(&Default::default());
+    /// assert_eq!(conv.forward(Tensor::ones([1, 1, 5, 5], &Default::default())).dims(), [1, 16, 2, 3]);
+    /// ```
     pub fn with_stride(self, stride: [usize; 2]) -> Self {
         Conv2dConfig { stride, ..self }
     }
 
-    /// With padding.
+    /// With padding: zeros around the input.
+    ///
+    /// ```
+    /// use keyway::nn::{Conv2d, Conv2dConfig, PaddingConfig2d};
+    /// use keyway::prelude::*;
+    /// let conv: Conv2d<Flex> = Conv2dConfig::new([1, 16], [3, 3]).with_padding(PaddingConfig2d::Explicit(1, 0)).init(&Default::default());
+    /// assert_eq!(conv.forward(Tensor::ones([1, 1, 5, 5], &Default::default())).dims(), [1, 16, 5, 3]);
+    /// ```
     pub fn with_padding(self, padding: PaddingConfig2d) -> Self {
         Conv2dConfig { padding, ..self }
     }
 
-    /// With another distance between the kernel's elements.
+    /// With another distance between the kernel's elements, along height and width.
+    ///
+    /// ```
+    /// use keyway::nn::{Conv2d, Conv2dConfig};
+    /// use keyway::prelude::*;
+    /// let conv: Conv2d<Flex> = Conv2dConfig::new([1, 16], [3, 3]).with_dilation([2, 1]).init(&Default::default());
+    /// assert_eq!(conv.forward(Tensor::ones([1, 1, 5, 5], &Default::default())).dims(), [1, 16, 1, 3]);
+    /// ```
     pub fn with_dilation(self, dilation: [usize; 2]) -> Self {
         Conv2dConfig { dilation, ..self }
     }
 
     /// With channels that fall into independent groups; both numbers of channels must be multiples of theirs.
+    ///
+    /// ```
+    /// use keyway::nn::{Conv2d, Conv2dConfig};
+    /// use keyway::prelude::*;
+    /// let conv: Conv2d<Flex> = Conv2dConfig::new([4, 8], [3, 3]).with_groups(2).init(&Default::default());
+    /// assert_eq!(conv.weight.val().dims(), [8, 2, 3, 3]);
+    /// ```
     pub fn with_groups(self, groups: usize) -> Self {
         Conv2dConfig { groups, ..self }
     }
 
     /// With or without bias.
+    ///
+    /// ```
+    /// use keyway::nn::{Conv2d, Conv2dConfig};
+    /// use keyway::prelude::*;
+    /// let conv: Conv2d<Flex> = Conv2dConfig::new([1, 16], [3, 3]).with_bias(false).init(&Default::default());
+    /// assert!(conv.bias.is_none());
+    /// ```
     pub fn with_bias(self, bias: bool) -> Self {
         Conv2dConfig { bias, ..self }
     }
 
-    /// With parameters that start with other values.
+    /// With parameters, the bias among them, that start with other values.
+    ///
+    /// ```
+    /// use keyway::nn::{Conv2d, Conv2dConfig, Initializer};
+    /// use keyway::prelude::*;
+    /// let conv: Conv2d<Flex> = Conv2dConfig::new([1, 1], [1, 2]).with_initializer(Initializer::Constant(0.5)).init(&Default::default());
+    /// assert_eq!(conv.weight.val().into_vec()?, [0.5, 0.5]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_initializer(self, initializer: Initializer) -> Self {
         Conv2dConfig { initializer, ..self }
     }
 
-    /// The layer on a device.
+    /// The layer on a device; on a backend that records gradients, its parameters are leaves.
+    ///
+    /// ```
+    /// use keyway::nn::Conv2dConfig;
+    /// use keyway::prelude::*;
+    /// let conv = Conv2dConfig::new([1, 16], [3, 3]).init::<Autodiff<Flex>, f32>(&Default::default());
+    /// assert!(conv.weight.val().is_require_grad());
+    /// ```
     ///
     /// # Panics
     /// If the groups do not divide the channels, or the device fails.
@@ -139,7 +197,17 @@ impl Conv2dConfig {
 }
 
 impl<B: Backend, E: FloatElement> Conv2d<B, E> {
-    /// `[batch, in, height, width]` to `[batch, out, height, width]`.
+    /// [`conv2d`](module::conv2d) with the parameters: `[batch, in, height, width]` to `[batch, out, height, width]`.
+    ///
+    /// ```
+    /// use keyway::nn::{Conv2d, Conv2dConfig, Initializer};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let config = Conv2dConfig::new([1, 1], [2, 2]).with_initializer(Initializer::Constant(1.0));
+    /// let conv: Conv2d<Flex> = config.init(&device);
+    /// assert_eq!(conv.forward(Tensor::ones([1, 1, 2, 2], &device)).into_vec()?, [5.0]); // four and the bias
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If there are other channels, or the kernel is larger than the padded input.

@@ -31,11 +31,23 @@ pub struct Dropout {
 
 impl DropoutConfig {
     /// Drops with this probability.
+    ///
+    /// ```
+    /// use keyway::nn::DropoutConfig;
+    /// use keyway::prelude::*;
+    /// assert_eq!(DropoutConfig::new(0.1).init().prob, 0.1);
+    /// ```
     pub fn new(prob: f64) -> Self {
         DropoutConfig { prob }
     }
 
     /// The layer.
+    ///
+    /// ```
+    /// use keyway::nn::DropoutConfig;
+    /// use keyway::prelude::*;
+    /// assert_eq!(DropoutConfig::new(1.0).init().prob, 1.0); // drops everything
+    /// ```
     ///
     /// # Panics
     /// If the probability is not in `0..=1`.
@@ -51,7 +63,16 @@ impl DropoutConfig {
 }
 
 impl Dropout {
-    /// The input, of which some elements may be dropped.
+    /// The input, where a backend that trains sets some elements to 0 and multiplies the others by `1 / (1 - prob)`.
+    ///
+    /// ```
+    /// use keyway::nn::DropoutConfig;
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Autodiff<Flex>, 1>::ones([3], &Default::default());
+    /// assert_eq!(DropoutConfig::new(1.0).init().forward(x.clone()).into_vec()?, [0.0; 3]);
+    /// assert_eq!(DropoutConfig::new(1.0).init().forward(x.inner()).into_vec()?, [1.0; 3]); // no training
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn forward<B: Backend, const D: usize, E: FloatElement>(
         &self,
         x: Tensor<B, D, E>,

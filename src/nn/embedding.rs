@@ -31,7 +31,14 @@ pub struct Embedding<B: Backend, E: FloatElement = f32> {
 module!(Embedding<E: FloatElement> { weight });
 
 impl EmbeddingConfig {
-    /// Vectors of this width, drawn from the standard normal distribution.
+    /// A layer of so many entries with vectors of this width, drawn from the standard normal distribution.
+    ///
+    /// ```
+    /// use keyway::nn::{Embedding, EmbeddingConfig};
+    /// use keyway::prelude::*;
+    /// let embedding: Embedding<Flex> = EmbeddingConfig::new(10, 4).init(&Default::default());
+    /// assert_eq!(embedding.weight.val().dims(), [10, 4]);
+    /// ```
     pub fn new(entries: usize, width: usize) -> Self {
         EmbeddingConfig {
             entries,
@@ -41,11 +48,27 @@ impl EmbeddingConfig {
     }
 
     /// With vectors that start with other values.
+    ///
+    /// ```
+    /// use keyway::nn::{Embedding, EmbeddingConfig, Initializer};
+    /// use keyway::prelude::*;
+    /// let config = EmbeddingConfig::new(1, 2).with_initializer(Initializer::Constant(0.5));
+    /// let embedding: Embedding<Flex> = config.init(&Default::default());
+    /// assert_eq!(embedding.weight.val().into_vec()?, [0.5, 0.5]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_initializer(self, initializer: Initializer) -> Self {
         EmbeddingConfig { initializer, ..self }
     }
 
-    /// The layer on a device.
+    /// The layer on a device; on a backend that records gradients, its vectors are a leaf.
+    ///
+    /// ```
+    /// use keyway::nn::EmbeddingConfig;
+    /// use keyway::prelude::*;
+    /// let embedding = EmbeddingConfig::new(10, 4).init::<Autodiff<Flex>, f32>(&Default::default());
+    /// assert!(embedding.weight.val().is_require_grad());
+    /// ```
     ///
     /// # Panics
     /// If the device fails.
@@ -59,7 +82,18 @@ impl EmbeddingConfig {
 }
 
 impl<B: Backend, E: FloatElement> Embedding<B, E> {
-    /// The vectors of entries of any integer type; they lie along one more axis, the last.
+    /// The vectors of entries of any integer type; they lie along one more axis, the last: `D2 = D + 1`.
+    ///
+    /// ```
+    /// use keyway::nn::{Embedding, Param};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let weight = Param::new(Tensor::<Flex, 2>::from_array([[1.0, 2.0], [3.0, 4.0]], &device));
+    /// let words = Tensor::<Flex, 1, i32>::from_array([1, 0, 1], &device);
+    /// let vectors: Tensor<_, 2> = Embedding { weight }.forward(words);
+    /// assert_eq!(vectors.into_vec()?, [3.0, 4.0, 1.0, 2.0, 3.0, 4.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If there is no such entry.

@@ -31,7 +31,15 @@ impl Initializer {
         gain: 0.577_350_269_189_625_8, // 1/√3
     };
 
-    /// A parameter with these values.
+    /// A parameter of this shape with such values, for a layer of so many inputs and outputs.
+    ///
+    /// ```
+    /// use keyway::nn::{Initializer, Param};
+    /// use keyway::prelude::*;
+    /// let weight: Param<Flex, 2> = Initializer::LINEAR.init([4, 100], [4, 100], &Default::default());
+    /// assert!(weight.val().into_vec()?.iter().all(|x| x.abs() <= 0.5)); // 1/√4
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the arguments make no sense, or the device fails.

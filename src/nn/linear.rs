@@ -35,6 +35,14 @@ pub struct Linear<B: Backend, E: FloatElement = f32> {
 
 impl LinearConfig {
     /// A layer with bias, whose parameters are uniform in `±1/√inputs`.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let linear: Linear<Flex> = LinearConfig::new(3, 2).init(&Default::default());
+    /// assert_eq!(linear.weight.val().dims(), [3, 2]);
+    /// assert_eq!(linear.bias.unwrap().val().dims(), [2]);
+    /// ```
     pub fn new(inputs: usize, outputs: usize) -> Self {
         LinearConfig {
             inputs,
@@ -45,16 +53,39 @@ impl LinearConfig {
     }
 
     /// With or without bias.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let linear: Linear<Flex> = LinearConfig::new(3, 2).with_bias(false).init(&Default::default());
+    /// assert!(linear.bias.is_none());
+    /// ```
     pub fn with_bias(self, bias: bool) -> Self {
         LinearConfig { bias, ..self }
     }
 
-    /// With parameters that start with other values.
+    /// With parameters, the bias among them, that start with other values.
+    ///
+    /// ```
+    /// use keyway::nn::{Initializer, Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let config = LinearConfig::new(2, 1).with_initializer(Initializer::Constant(0.5));
+    /// let linear: Linear<Flex> = config.init(&Default::default());
+    /// assert_eq!(linear.weight.val().into_vec()?, [0.5, 0.5]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_initializer(self, initializer: Initializer) -> Self {
         LinearConfig { initializer, ..self }
     }
 
-    /// The layer on a device.
+    /// The layer on a device; on a backend that records gradients, its parameters are leaves.
+    ///
+    /// ```
+    /// use keyway::nn::LinearConfig;
+    /// use keyway::prelude::*;
+    /// let linear = LinearConfig::new(3, 2).init::<Autodiff<Flex>, f32>(&Default::default());
+    /// assert!(linear.weight.val().is_require_grad());
+    /// ```
     ///
     /// # Panics
     /// If the device fails.
@@ -71,7 +102,17 @@ impl LinearConfig {
 }
 
 impl<B: Backend, E: FloatElement> Linear<B, E> {
-    /// `[…, inputs]` to `[…, outputs]`.
+    /// [`linear`](module::linear) with the parameters: `[…, inputs]` to `[…, outputs]`.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, Param};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let weight = Param::new(Tensor::<Flex, 2>::from_array([[1.0], [10.0]], &device));
+    /// let linear = Linear { weight, bias: Some(Param::new(Tensor::from_array([0.5], &device))) };
+    /// assert_eq!(linear.forward(Tensor::from_array([2.0, 3.0], &device)).into_vec()?, [32.5]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the last axis has another size.

@@ -24,6 +24,6 @@ pub use file::Format;
 pub use init::Initializer;
 pub use linear::{Linear, LinearConfig};
 pub use module::{Kind, Mapper, Module, Record, Slot, Visitor};
-pub use norm::{BatchNorm2d, BatchNorm2dConfig, LayerNorm, LayerNormConfig};
+pub use norm::{BatchNorm, BatchNormConfig, LayerNorm, LayerNormConfig};
 pub use param::{Buffer, Param};
 pub use pool::{AvgPool2d, AvgPool2dConfig, MaxPool2d, MaxPool2dConfig};

@@ -50,17 +50,51 @@ pub trait Module<B: Backend>: Sized {
 
     /// Hands every parameter and buffer to the visitor, which may give it a new value.
     ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig, Visitor};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let mut linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// linear.visit(&mut Visitor::new(&mut |_, x| x.zeros_like().map(Some)))?;
+    /// assert_eq!(linear.weight.val().into_vec()?, [0.0, 0.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// The first that the visitor returns.
     fn visit(&mut self, visitor: &mut Visitor<'_, B>) -> Result<(), Error>;
 
     /// The same model with what the mapper makes of every parameter and buffer, in the order of [`Module::visit`].
     ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig, Mapper};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let doubled: Linear<Flex> = linear.map(&mut Mapper::new(&mut |_, x| x.clone().mul(2)))?;
+    /// assert_eq!(doubled.weight.val().into_vec()?, (linear.weight.val() * 2.0).into_vec()?);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// The first that the mapper returns.
     fn map<B2: Backend>(&self, mapper: &mut Mapper<'_, B, B2>) -> Result<Self::On<B2>, Error>;
 
     /// Looks at every parameter and buffer, in the order of [`Module::visit`].
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let mut sizes = vec![];
+    /// linear.for_each(|slot, x| {
+    ///     sizes.push((slot.path.to_owned(), x.shape().to_vec()));
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(sizes, [("weight".to_owned(), vec![2, 1]), ("bias".to_owned(), vec![1])]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The first that `f` returns.
@@ -72,7 +106,15 @@ pub trait Module<B: Backend>: Sized {
         same.map(drop)
     }
 
-    /// The number of trained values.
+    /// The number of trained values; buffers do not count.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// assert_eq!(linear.num_params(), 3); // two weights, one bias
+    /// ```
     fn num_params(&self) -> usize {
         let mut total = 0;
         ok(self.for_each(|slot, x| {
@@ -85,6 +127,16 @@ pub trait Module<B: Backend>: Sized {
     }
 
     /// The values of every parameter and buffer, by path.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let record = linear.record()?;
+    /// assert_eq!(record["weight"], linear.weight.val().into_data()?);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If the device failed.
@@ -102,6 +154,18 @@ pub trait Module<B: Backend>: Sized {
 
     /// Takes over the values of a record.
     ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let mut other: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// other.load_record(linear.record()?)?;
+    /// assert_eq!(other.record()?, linear.record()?);
+    /// assert!(other.load_record(Default::default()).is_err()); // nothing in it
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `Argument` if a tensor is missing, is not the model's, or has another shape or element type, or if the device fails;
     /// the model is then unchanged.
@@ -112,6 +176,20 @@ pub trait Module<B: Backend>: Sized {
     }
 
     /// Saves parameters and buffers under their paths in a safetensors file.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let path = std::env::temp_dir().join(format!("keyway-doc-save-{}.safetensors", std::process::id()));
+    /// linear.save(&path)?;
+    /// let mut other: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// other.load(&path)?;
+    /// assert_eq!(other.record()?, linear.record()?);
+    /// # std::fs::remove_file(path).unwrap();
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `File` if the file cannot be written (one that was there stays then), or if the device failed.
@@ -149,6 +227,20 @@ pub trait Module<B: Backend>: Sized {
 
     /// Loads every parameter and buffer from a safetensors file.
     ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let path = std::env::temp_dir().join(format!("keyway-doc-load-{}.safetensors", std::process::id()));
+    /// linear.save(&path)?;
+    /// let mut other: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// other.load(&path)?;
+    /// assert_eq!(other.record()?, linear.record()?);
+    /// # std::fs::remove_file(path).unwrap();
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// `File` if the file cannot be read or is not whole, or if a tensor is missing in it, is not the model's, or has
     /// another shape or element type; or if the device fails. The model is then unchanged.
@@ -158,6 +250,20 @@ pub trait Module<B: Backend>: Sized {
 
     /// [`Module::load`] of another format.
     ///
+    /// ```
+    /// use keyway::nn::{Format, Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let path = std::env::temp_dir().join(format!("keyway-doc-load-as-{}.safetensors", std::process::id()));
+    /// linear.save_as(&path, Format::PyTorch)?;
+    /// let mut other: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// other.load_as(&path, Format::PyTorch)?;
+    /// assert_eq!(other.record()?, linear.record()?);
+    /// # std::fs::remove_file(path).unwrap();
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Module::load`].
     fn load_as(&mut self, path: impl AsRef<Path>, format: Format) -> Result<(), Error> {
@@ -165,6 +271,16 @@ pub trait Module<B: Backend>: Sized {
     }
 
     /// The model on the plain backend, for use without training. It shares the parameters' memory.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Autodiff<Flex>> = LinearConfig::new(2, 1).init(&device);
+    /// let plain: Linear<Flex> = linear.valid();
+    /// assert_eq!(plain.record()?, linear.record()?);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     fn valid(&self) -> Self::On<B::Plain>
     where
         B: AutodiffBackend,
@@ -202,6 +318,16 @@ pub trait Module<B: Backend>: Sized {
 
     /// [`Module::distribute`], where only the device knows whether it is in a group.
     ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::{Dyn, DynDevice};
+    /// use keyway::prelude::*;
+    /// let device: DynDevice = "flex".parse()?;
+    /// let linear: Linear<Autodiff<Dyn>> = LinearConfig::new(2, 1).init(&device);
+    /// assert!(matches!(linear.try_distribute(), Err(Error::NotCollective { .. })));
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// As `distribute`, and `NotCollective` if the device is in no group.
     fn try_distribute(self) -> Result<Self, Error>
@@ -213,6 +339,15 @@ pub trait Module<B: Backend>: Sized {
 
     /// Moves every parameter and buffer to another device of the backend.
     ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let (a, b) = (FlexDevice::default(), FlexDevice::default());
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&a);
+    /// assert_eq!(linear.to_device(&b)?.weight.val().device(), b);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If a device fails.
     fn to_device(mut self, device: &B::Device) -> Result<Self, Error> {
@@ -223,6 +358,16 @@ pub trait Module<B: Backend>: Sized {
     }
 
     /// Copies the model to another backend, through the host. The copy's parameters are not distributed.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let tracked: Linear<Autodiff<Flex>> = linear.to_backend(&device)?;
+    /// assert_eq!(tracked.record()?, linear.record()?);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// If either device fails, or the other does not hold an element type of the model.
@@ -271,12 +416,41 @@ type VisitFn<'a, B> = dyn FnMut(&Slot<'_>, &Raw<B>) -> Result<Option<Raw<B>>, Er
 impl<'a, B: Backend> Visitor<'a, B> {
     /// A visitor that does this with every tensor: the new value, if any, must have the shape and the element type of the
     /// old one.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig, Visitor};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let mut linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let mut paths = vec![];
+    /// linear.visit(&mut Visitor::new(&mut |slot, _| {
+    ///     paths.push(slot.path.to_owned());
+    ///     Ok(None)
+    /// }))?;
+    /// assert_eq!(paths, ["weight", "bias"]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn new(f: &'a mut VisitFn<'a, B>) -> Self {
         let place = Place::default();
         Visitor { place, f }
     }
 
-    /// Visits a field of a model under its name.
+    /// Visits a field of a model under its name, which every path in it then begins with.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig, Visitor};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let mut linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let mut paths = vec![];
+    /// let mut collect = |slot: &keyway::nn::Slot<'_>, _: &keyway::raw::Raw<Flex>| {
+    ///     paths.push(slot.path.to_owned());
+    ///     Ok(None)
+    /// };
+    /// Visitor::new(&mut collect).field("hidden", &mut linear)?;
+    /// assert_eq!(paths, ["hidden.weight", "hidden.bias"]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The first that the visitor returns.
@@ -287,7 +461,21 @@ impl<'a, B: Backend> Visitor<'a, B> {
         Ok(())
     }
 
-    /// Visits a field that PyTorch holds transposed.
+    /// [`Visitor::field`] of a tensor whose transpose PyTorch holds.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig, Visitor};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let mut linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let mut transposed = vec![];
+    /// linear.visit(&mut Visitor::new(&mut |slot, _| {
+    ///     transposed.push(slot.transposed_in_pytorch);
+    ///     Ok(None)
+    /// }))?;
+    /// assert_eq!(transposed, [true, false]); // a layer visits its weight by this, its bias by `field`
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The first that the visitor returns.
@@ -334,12 +522,33 @@ type MapFn<'a, B, B2> = dyn FnMut(&Slot<'_>, &Raw<B>) -> Result<Raw<B2>, Error> 
 
 impl<'a, B: Backend, B2: Backend> Mapper<'a, B, B2> {
     /// A mapper that makes this of every tensor; it must have the same rank and element type.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig, Mapper};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let copy: Linear<Flex> = linear.map(&mut Mapper::new(&mut |_, x| Ok(x.clone())))?;
+    /// assert_eq!(copy.record()?, linear.record()?);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn new(f: &'a mut MapFn<'a, B, B2>) -> Self {
         let place = Place::default();
         Mapper { place, f }
     }
 
-    /// Maps a field of a model under its name.
+    /// Maps a field of a model under its name, which every path in it then begins with.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig, Mapper};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let mut negate = |_: &keyway::nn::Slot<'_>, x: &keyway::raw::Raw<Flex>| x.clone().neg();
+    /// let negated: Linear<Flex> = Mapper::new(&mut negate).field("hidden", &linear)?;
+    /// assert_eq!(negated.weight.val().into_vec()?, (-linear.weight.val()).into_vec()?);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The first that the mapper returns.
@@ -350,7 +559,22 @@ impl<'a, B: Backend, B2: Backend> Mapper<'a, B, B2> {
         Ok(mapped)
     }
 
-    /// Maps a field that PyTorch holds transposed.
+    /// [`Mapper::field`] of a tensor whose transpose PyTorch holds.
+    ///
+    /// ```
+    /// use keyway::nn::{Linear, LinearConfig, Mapper};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let linear: Linear<Flex> = LinearConfig::new(2, 1).init(&device);
+    /// let mut transposed = vec![];
+    /// let copy: Linear<Flex> = linear.map(&mut Mapper::new(&mut |slot, x| {
+    ///     transposed.push(slot.transposed_in_pytorch);
+    ///     Ok(x.clone())
+    /// }))?;
+    /// assert_eq!(transposed, [true, false]); // a layer maps its weight by this, its bias by `field`
+    /// # drop(copy);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The first that the mapper returns.

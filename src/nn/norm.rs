@@ -38,6 +38,14 @@ module!(LayerNorm<E: FloatElement> { weight, bias } const { epsilon });
 
 impl LayerNormConfig {
     /// A layer for a last axis of this size, with ε = 10⁻⁵, weights 1 and biases 0.
+    ///
+    /// ```
+    /// use keyway::nn::{LayerNorm, LayerNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: LayerNorm<Flex> = LayerNormConfig::new(2).init(&Default::default());
+    /// assert_eq!((norm.weight.val().into_vec()?, norm.epsilon), (vec![1.0, 1.0], 1e-5));
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn new(width: usize) -> Self {
         LayerNormConfig {
             width,
@@ -47,16 +55,37 @@ impl LayerNormConfig {
     }
 
     /// With another ε.
+    ///
+    /// ```
+    /// use keyway::nn::{LayerNorm, LayerNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: LayerNorm<Flex> = LayerNormConfig::new(2).with_epsilon(1e-3).init(&Default::default());
+    /// assert_eq!(norm.epsilon, 1e-3);
+    /// ```
     pub fn with_epsilon(self, epsilon: f64) -> Self {
         LayerNormConfig { epsilon, ..self }
     }
 
     /// With or without bias.
+    ///
+    /// ```
+    /// use keyway::nn::{LayerNorm, LayerNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: LayerNorm<Flex> = LayerNormConfig::new(2).with_bias(false).init(&Default::default());
+    /// assert!(norm.bias.is_none());
+    /// ```
     pub fn with_bias(self, bias: bool) -> Self {
         LayerNormConfig { bias, ..self }
     }
 
-    /// The layer on a device.
+    /// The layer on a device; on a backend that records gradients, its parameters are leaves.
+    ///
+    /// ```
+    /// use keyway::nn::LayerNormConfig;
+    /// use keyway::prelude::*;
+    /// let norm = LayerNormConfig::new(2).init::<Autodiff<Flex>, f32>(&Default::default());
+    /// assert!(norm.weight.val().is_require_grad());
+    /// ```
     ///
     /// # Panics
     /// If the device fails.
@@ -71,7 +100,16 @@ impl LayerNormConfig {
 }
 
 impl<B: Backend, E: FloatElement> LayerNorm<B, E> {
-    /// `[…, width]` to the same shape.
+    /// [`layer_norm`](module::layer_norm) with the parameters: `[…, width]` to the same shape.
+    ///
+    /// ```
+    /// use keyway::nn::{LayerNorm, LayerNormConfig};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let norm: LayerNorm<Flex> = LayerNormConfig::new(2).with_epsilon(0.0).init(&device);
+    /// assert_eq!(norm.forward(Tensor::from_array([8.0, 4.0], &device)).into_vec()?, [1.0, -1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the last axis has another size.
@@ -82,9 +120,9 @@ impl<B: Backend, E: FloatElement> LayerNorm<B, E> {
     }
 }
 
-/// Makes a [`BatchNorm2d`] layer.
+/// Makes a [`BatchNorm`] layer.
 #[derive(Clone, Copy, Debug)]
-pub struct BatchNorm2dConfig {
+pub struct BatchNormConfig {
     channels: usize,
     epsilon: f64,
     momentum: f64,
@@ -97,17 +135,17 @@ pub struct BatchNorm2dConfig {
 /// measure their own share.
 ///
 /// ```
-/// use keyway::nn::{BatchNorm2d, BatchNorm2dConfig, Module};
+/// use keyway::nn::{BatchNorm, BatchNormConfig, Module};
 /// use keyway::prelude::*;
 /// let device = Default::default();
-/// let norm: BatchNorm2d<Autodiff<Flex>> = BatchNorm2dConfig::new(1).init(&device);
-/// norm.forward(Tensor::from_array([[[[3.0, 5.0]]]], &device));
+/// let norm: BatchNorm<Autodiff<Flex>> = BatchNormConfig::new(1).init(&device);
+/// norm.forward(Tensor::from_array([[3.0], [5.0]], &device));
 /// assert_eq!(norm.running_mean.val().into_vec()?, [0.4]);
 /// assert_eq!(norm.valid().running_mean.val().into_vec()?, [0.4]);
 /// # Ok::<(), keyway::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct BatchNorm2d<B: Backend, E: FloatElement = f32> {
+pub struct BatchNorm<B: Backend, E: FloatElement = f32> {
     /// `[channels]`.
     pub weight: Param<B, 1, E>,
     /// `[channels]`.
@@ -121,12 +159,20 @@ pub struct BatchNorm2d<B: Backend, E: FloatElement = f32> {
     /// The share of a batch in the running statistics.
     pub momentum: f64,
 }
-module!(BatchNorm2d<E: FloatElement> { weight, bias, running_mean, running_var } const { epsilon, momentum });
+module!(BatchNorm<E: FloatElement> { weight, bias, running_mean, running_var } const { epsilon, momentum });
 
-impl BatchNorm2dConfig {
+impl BatchNormConfig {
     /// A layer for so many channels, with ε = 10⁻⁵, momentum 0.1, weights 1 and biases 0.
+    ///
+    /// ```
+    /// use keyway::nn::{BatchNorm, BatchNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: BatchNorm<Flex> = BatchNormConfig::new(2).init(&Default::default());
+    /// assert_eq!((norm.running_mean.val().into_vec()?, norm.momentum), (vec![0.0, 0.0], 0.1));
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn new(channels: usize) -> Self {
-        BatchNorm2dConfig {
+        BatchNormConfig {
             channels,
             epsilon: 1e-5,
             momentum: 0.1,
@@ -134,22 +180,44 @@ impl BatchNorm2dConfig {
     }
 
     /// With another ε.
+    ///
+    /// ```
+    /// use keyway::nn::{BatchNorm, BatchNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: BatchNorm<Flex> = BatchNormConfig::new(2).with_epsilon(1e-3).init(&Default::default());
+    /// assert_eq!(norm.epsilon, 1e-3);
+    /// ```
     pub fn with_epsilon(self, epsilon: f64) -> Self {
-        BatchNorm2dConfig { epsilon, ..self }
+        BatchNormConfig { epsilon, ..self }
     }
 
-    /// With another share of a batch in the running statistics.
+    /// With another share of a batch in the running statistics: `(1 - momentum) · running + momentum · batch`.
+    ///
+    /// ```
+    /// use keyway::nn::{BatchNorm, BatchNormConfig};
+    /// use keyway::prelude::*;
+    /// let norm: BatchNorm<Flex> = BatchNormConfig::new(2).with_momentum(0.5).init(&Default::default());
+    /// assert_eq!(norm.momentum, 0.5);
+    /// ```
     pub fn with_momentum(self, momentum: f64) -> Self {
-        BatchNorm2dConfig { momentum, ..self }
+        BatchNormConfig { momentum, ..self }
     }
 
-    /// The layer on a device.
+    /// The layer on a device; on a backend that records gradients, its parameters are leaves.
+    ///
+    /// ```
+    /// use keyway::nn::BatchNormConfig;
+    /// use keyway::prelude::*;
+    /// let norm = BatchNormConfig::new(2).init::<Autodiff<Flex>, f32>(&Default::default());
+    /// assert!(norm.weight.val().is_require_grad());
+    /// assert!(!norm.running_mean.val().is_require_grad());
+    /// ```
     ///
     /// # Panics
     /// If the device fails.
     #[track_caller]
-    pub fn init<B: Backend + Supports<E>, E: FloatElement>(self, device: &B::Device) -> BatchNorm2d<B, E> {
-        BatchNorm2d {
+    pub fn init<B: Backend + Supports<E>, E: FloatElement>(self, device: &B::Device) -> BatchNorm<B, E> {
+        BatchNorm {
             weight: constant(self.channels, 1.0, device),
             bias: constant(self.channels, 0.0, device),
             running_mean: Buffer::new(Tensor::zeros([self.channels], device)),
@@ -160,50 +228,48 @@ impl BatchNorm2dConfig {
     }
 }
 
-impl<B: Backend, E: FloatElement> BatchNorm2d<B, E> {
-    /// `[batch, channels, height, width]` to the same shape.
+impl<B: Backend, E: FloatElement> BatchNorm<B, E> {
+    /// `[batch, channels, …]`, of any rank from 2 on, to the same shape.
+    ///
+    /// ```
+    /// use keyway::nn::BatchNormConfig;
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let norm = BatchNormConfig::new(1).with_epsilon(0.0).init::<Autodiff<Flex>, f32>(&device);
+    /// let x = Tensor::from_array([[[[3.0, 5.0]]]], &device);
+    /// assert_eq!(norm.forward(x.clone()).into_vec()?, [-1.0, 1.0]); // by the statistics of the batch
+    /// assert_eq!(norm.running_mean.val().into_vec()?, [0.4]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If there are other channels, or, while training, if there is but one value for each channel.
     #[track_caller]
-    pub fn forward(&self, x: Tensor<B, 4, E>) -> Tensor<B, 4, E> {
+    pub fn forward<const D: usize>(&self, x: Tensor<B, D, E>) -> Tensor<B, D, E> {
+        const { assert!(D >= 2, "`BatchNorm` needs batch and channels: rank 2 or more") }
         Tensor::of(self.normalize(x.into_raw()))
     }
 
     fn normalize(&self, x: Raw<B>) -> Result<Raw<B>, Error> {
-        let weight = self.weight.val().into_raw();
-        let channels = weight.shape()[0];
-        if x.shape()[1] != channels {
-            let message = format!("the layer is for {channels} channels, axis 1");
+        let [weight, bias] = [&self.weight, &self.bias].map(|p| p.val().into_raw());
+        if !B::TRAINS {
+            let [mean, var] = [&self.running_mean, &self.running_var].map(|buffer| buffer.val().into_raw());
+            return x.batch_norm(weight, bias, mean, var, self.epsilon);
+        }
+        let n = x.shape().num_elements() / x.shape()[1].max(1);
+        if n < 2 {
+            let message = "training needs more than one value for each channel";
             return Err(Error::shape("batch_norm", &[x.shape()], message));
         }
-        let dtype = x.dtype();
-        let x = x.widen()?;
-        let along = |statistic: Raw<B>| statistic.widen()?.reshape([1, channels, 1, 1]);
-        let (mean, var) = if B::TRAINS {
-            let axes = [0, 2, 3];
-            let n: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
-            if n < 2 {
-                let message = "training needs more than one value for each channel";
-                return Err(Error::shape("batch_norm", &[x.shape()], message));
-            }
-            let (var, mean) = x.clone().moments(&axes, 0)?;
-            self.follow(&self.running_mean, mean.clone())?;
-            self.follow(&self.running_var, var.clone().mul(n as f64 / (n - 1) as f64)?)?;
-            (mean, var)
-        } else {
-            let running = |buffer: &Buffer<B, 1, E>| along(buffer.val().into_raw());
-            (running(&self.running_mean)?, running(&self.running_var)?)
-        };
-        let scale = var.add(self.epsilon)?.sqrt()?.recip()?.mul(along(weight)?)?;
-        let bias = along(self.bias.val().into_raw())?;
-        x.sub(mean)?.mul(scale)?.add(bias)?.cast(dtype)
+        let (y, mean, var) = x.batch_norm_wide(weight, bias, self.epsilon)?;
+        self.follow(&self.running_mean, mean)?;
+        self.follow(&self.running_var, var.mul(n as f64 / (n - 1) as f64)?)?;
+        Ok(y)
     }
 
     /// Moves a running statistic towards that of a batch.
     fn follow(&self, running: &Buffer<B, 1, E>, batch: Raw<B>) -> Result<(), Error> {
         let share = self.momentum;
-        let batch = Raw::<B>::new(B::detach(batch.into_primitive())).ravel()?;
         let batch = batch.mul(share)?;
         running.try_update(|old| {
             let old = old.into_raw().cast(batch.dtype())?.mul(1.0 - share)?;

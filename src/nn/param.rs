@@ -26,22 +26,60 @@ pub struct Param<B: Backend, const D: usize, E: FloatElement = f32> {
 
 impl<B: Backend, const D: usize, E: FloatElement> Param<B, D, E> {
     /// A parameter of this value, whose history it forgets.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device));
+    /// assert!(weight.val().is_require_grad());
+    /// ```
     pub fn new(value: Tensor<B, D, E>) -> Self {
         Self::wrap(value.into_primitive(), None)
     }
 
-    /// The value.
+    /// The value: a leaf, on a backend that records gradients.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device));
+    /// assert_eq!((weight.val() * 2.0).into_vec()?, [2.0, 4.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn val(&self) -> Tensor<B, D, E> {
         self.value.clone()
     }
 
-    /// The parameter with another value.
+    /// The parameter with another value. It is the same leaf, and what `f` does is not recorded.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device));
+    /// let weight = weight.map(|value| value * 0.5);
+    /// assert_eq!(weight.val().into_vec()?, [0.5, 1.0]);
+    /// assert!(weight.val().is_require_grad());
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn map(self, f: impl FnOnce(Tensor<B, D, E>) -> Tensor<B, D, E>) -> Self {
         let value = f(detached(self.val()));
         Self::wrap(value.into_primitive(), Some(&self))
     }
 
     /// The gradient, if the backward pass came by this parameter.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0, 2.0], &device));
+    /// let gradients = (weight.val() * 3.0).backward();
+    /// assert_eq!(weight.grad(&gradients).unwrap().into_vec()?, [3.0, 3.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn grad<S>(&self, gradients: &Gradients<B::Plain, S>) -> Option<Tensor<B::Plain, D, E>>
     where
         B: AutodiffBackend,
@@ -102,6 +140,13 @@ struct Versioned<T> {
 
 impl<B: Backend, const D: usize, E: Element> Buffer<B, D, E> {
     /// A buffer of this value, whose history it forgets.
+    ///
+    /// ```
+    /// use keyway::nn::Buffer;
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Autodiff<Flex>, 1>::ones([1], &Default::default()).require_grad();
+    /// assert!(!Buffer::new(x).val().is_require_grad());
+    /// ```
     pub fn new(value: Tensor<B, D, E>) -> Self {
         Buffer {
             value: Mutex::new(Versioned {
@@ -112,17 +157,43 @@ impl<B: Backend, const D: usize, E: Element> Buffer<B, D, E> {
     }
 
     /// The value.
+    ///
+    /// ```
+    /// use keyway::nn::Buffer;
+    /// use keyway::prelude::*;
+    /// let count = Buffer::new(Tensor::<Flex, 1, i32>::from_array([1], &Default::default()));
+    /// assert_eq!(count.val().into_vec()?, [1]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn val(&self) -> Tensor<B, D, E> {
         self.lock().value.clone()
     }
 
     /// Gives the buffer another value, which may depend on the one it has; nothing comes in between: `f` is called again
     /// where another thread was faster.
+    ///
+    /// ```
+    /// use keyway::nn::Buffer;
+    /// use keyway::prelude::*;
+    /// let count = Buffer::new(Tensor::<Flex, 1, i32>::from_array([1], &Default::default()));
+    /// count.update(|count| count + 1);
+    /// assert_eq!(count.val().into_vec()?, [2]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn update(&self, f: impl Fn(Tensor<B, D, E>) -> Tensor<B, D, E>) {
         ok(self.try_update(|value| Ok(f(value))));
     }
 
-    /// [`Buffer::update`] by what may fail.
+    /// [`Buffer::update`] by a function that may fail.
+    ///
+    /// ```
+    /// use keyway::nn::Buffer;
+    /// use keyway::prelude::*;
+    /// let count = Buffer::new(Tensor::<Flex, 1, i32>::from_array([1], &Default::default()));
+    /// assert!(count.try_update(|count| count.try_apply(|x| x.reshape([7]))).is_err());
+    /// assert_eq!(count.val().into_vec()?, [1]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// What `f` returns; the value is then unchanged.

@@ -165,7 +165,7 @@ impl PoolOptions {
 }
 
 /// How many times a window fits along one axis; `None` where it does not, or on overflow.
-pub(super) fn windows(
+pub(crate) fn windows(
     size: usize,
     kernel: usize,
     stride: usize,

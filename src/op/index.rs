@@ -57,6 +57,8 @@ pub enum ScatterMode {
     Set,
     /// The sum.
     Add,
+    /// The product.
+    Mul,
     /// The greater; NaN if either is.
     Max,
     /// The lesser; NaN if either is.
@@ -68,6 +70,7 @@ impl ScatterMode {
     pub const ALL: &[ScatterMode] = &[
         ScatterMode::Set,
         ScatterMode::Add,
+        ScatterMode::Mul,
         ScatterMode::Max,
         ScatterMode::Min,
     ];

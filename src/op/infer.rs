@@ -98,7 +98,7 @@ fn infer_any<T: HasMeta>(op: &Op<T>) -> Result<Meta, Error> {
 }
 
 /// A result whose size in bytes fits the address space.
-pub(super) fn checked(name: &'static str, shape: Shape, dtype: DType) -> Result<Meta, Error> {
+pub(crate) fn checked(name: &'static str, shape: Shape, dtype: DType) -> Result<Meta, Error> {
     match shape.checked_elements().and_then(|n| n.checked_mul(dtype.size())) {
         Some(bytes) if bytes <= isize::MAX as usize => Ok(Meta { shape, dtype }),
         _ => Err(Error::shape(

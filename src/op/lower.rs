@@ -26,7 +26,7 @@ pub fn fused<B: Backend>(op: FusedOp<B::Primitive>) -> Result<B::Primitive, Erro
             bias,
             causal,
             scale,
-        } => attention([q, k, v], mask, bias, causal, scale),
+        } => attention([q, k, v], mask, bias, causal, scale, None),
         FusedOp::CrossEntropy { logits, targets } => cross_entropy(logits, targets),
     };
     Ok(result?.into_primitive())
@@ -87,12 +87,14 @@ fn layer_norm<B: Backend>(
     }
 }
 
-fn attention<B: Backend>(
+/// Of what [`FusedOp::Attention`] takes; `softcap` bounds the scaled scores.
+pub(crate) fn attention<B: Backend>(
     [q, k, v]: [Raw<B>; 3],
     mask: Option<Raw<B>>,
     bias: Option<Raw<B>>,
     causal: bool,
     scale: Option<f64>,
+    softcap: Option<f64>,
 ) -> Result<Raw<B>, Error> {
     let rank = q.rank();
     // Products over no elements are 0, whatever they are scaled by.
@@ -100,6 +102,9 @@ fn attention<B: Backend>(
     let mut scores = q.matmul(k.transpose()?)?.mul(scale)?;
     if scores.shape()[rank - 1] == 0 {
         return scores.matmul(v);
+    }
+    if let Some(cap) = softcap {
+        scores = scores.div(cap)?.tanh()?.mul(cap)?;
     }
     if let Some(bias) = bias {
         scores = scores.add(bias)?;

@@ -26,13 +26,14 @@ mod reduce;
 pub mod scalar;
 
 pub use compare::CompareOp;
+pub(crate) use conv::windows;
 pub use conv::{ConvOp, ConvOptions, PoolOp, PoolOptions};
 pub use create::{CreateOp, infer_create};
 pub use elementwise::{BinaryOp, UnaryOp};
 pub use fused::FusedOp;
 pub use index::{IndexOp, ScatterMode};
 pub use infer::infer;
-pub(crate) use infer::{distinct_axes, in_rank};
+pub(crate) use infer::{checked, distinct_axes, in_rank};
 pub use movement::{MoveOp, PadMode, SliceRange};
 pub use reduce::{ReduceOp, ScanOp};
 
@@ -255,7 +256,11 @@ fn same_device<B: crate::backend::Backend>(op: &Op<B::Primitive>) -> Result<(), 
     result
 }
 
-fn mismatch<B: crate::backend::Backend>(op: &'static str, left: &B::Device, right: &B::Device) -> Error {
+pub(crate) fn mismatch<B: crate::backend::Backend>(
+    op: &'static str,
+    left: &B::Device,
+    right: &B::Device,
+) -> Error {
     let op = op.into();
     match (B::name(left), B::name(right)) {
         (a, b) if a == b => Error::DeviceMismatch {

@@ -42,6 +42,17 @@ struct Moments<B: PlainBackend> {
 
 impl AdamWConfig {
     /// With betas 0.9 and 0.999, ε = 10⁻⁸ and weight decay 0.01.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::AdamWConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 3.0).backward();
+    /// AdamWConfig::new().init().step(0.5, &mut weight, &gradients)?;
+    /// assert_eq!(format!("{:.3}", weight.val()), "[0.495]");
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn new() -> Self {
         AdamWConfig {
             beta_1: 0.9,
@@ -52,26 +63,82 @@ impl AdamWConfig {
     }
 
     /// With another share of the past in the mean of the gradient.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::AdamWConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let mut adam = AdamWConfig::new().with_beta_1(0.0).with_weight_decay(0.0).init();
+    /// for gradient in [3.0, -3.0] {
+    ///     let gradients = (weight.val() * gradient).backward();
+    ///     adam.step(0.5, &mut weight, &gradients)?;
+    /// }
+    /// assert_eq!(format!("{:.2}", weight.val()), "[1.00]"); // one step there, one back
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_beta_1(self, beta_1: f64) -> Self {
         AdamWConfig { beta_1, ..self }
     }
 
     /// With another share of the past in the mean of the gradient's square.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::AdamWConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let mut adam = AdamWConfig::new().with_beta_2(0.0).with_weight_decay(0.0).init();
+    /// for gradient in [3.0, 1.0] {
+    ///     let gradients = (weight.val() * gradient).backward();
+    ///     adam.step(0.5, &mut weight, &gradients)?;
+    /// }
+    /// assert_eq!(format!("{:.2}", weight.val()), "[-0.47]"); // by 0.5, and by 0.5 times the mean 1.95
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_beta_2(self, beta_2: f64) -> Self {
         AdamWConfig { beta_2, ..self }
     }
 
     /// With another number added to the root of the mean square.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::AdamWConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 3.0).backward();
+    /// AdamWConfig::new().with_epsilon(3.0).with_weight_decay(0.0).init().step(0.5, &mut weight, &gradients)?;
+    /// assert_eq!(format!("{:.2}", weight.val()), "[0.75]");
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_epsilon(self, epsilon: f64) -> Self {
         AdamWConfig { epsilon, ..self }
     }
 
     /// With another share of the parameter, times the learning rate, that each step takes away.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::AdamWConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 3.0).backward();
+    /// AdamWConfig::new().with_weight_decay(0.5).init().step(0.5, &mut weight, &gradients)?;
+    /// assert_eq!(format!("{:.2}", weight.val()), "[0.25]");
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_weight_decay(self, weight_decay: f64) -> Self {
         AdamWConfig { weight_decay, ..self }
     }
 
-    /// The optimizer.
+    /// The optimizer, for models on `Autodiff<B>`.
+    ///
+    /// ```
+    /// use keyway::optim::{AdamW, AdamWConfig};
+    /// use keyway::prelude::*;
+    /// let adam: AdamW<Flex> = AdamWConfig::new().init();
+    /// ```
     pub fn init<B: PlainBackend>(self) -> AdamW<B> {
         AdamW {
             config: self,

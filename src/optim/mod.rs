@@ -41,11 +41,41 @@ pub trait Optimizer<B: PlainBackend> {
     /// The next value of the parameter at `path`. For half types, `value` and `gradient` are `f32`, and so may the result
     /// be.
     ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::prelude::*;
+    /// use keyway::raw::Raw;
+    ///
+    /// struct SignSgd;
+    /// impl<B: PlainBackend> Optimizer<B> for SignSgd {
+    ///     fn update(&mut self, lr: f64, _: &str, value: Raw<B>, gradient: Raw<B>) -> Result<Raw<B>, Error> {
+    ///         value.sub(gradient.sign()?.mul(lr)?)
+    ///     }
+    /// }
+    ///
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 7.0).backward();
+    /// SignSgd.step(0.5, &mut weight, &gradients)?;
+    /// assert_eq!(weight.val().into_vec()?, [0.5]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// If the backend fails.
     fn update(&mut self, lr: f64, path: &str, value: Raw<B>, gradient: Raw<B>) -> Result<Raw<B>, Error>;
 
     /// Gives every parameter that has a gradient its next value, at a learning rate. Clones of the model keep theirs.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::SgdConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 2.0).backward();
+    /// SgdConfig::new().init().step(0.1, &mut weight, &gradients)?;
+    /// assert_eq!(weight.val().into_vec()?, [0.8]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Errors
     /// `Argument` if the learning rate is not finite; if the gradients hold none of the model's parameters, as those of

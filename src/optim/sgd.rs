@@ -24,31 +24,98 @@ pub struct Sgd<B: PlainBackend> {
 
 impl SgdConfig {
     /// Without momentum and weight decay.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::SgdConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 2.0).backward();
+    /// SgdConfig::new().init().step(0.5, &mut weight, &gradients)?;
+    /// assert_eq!(weight.val().into_vec()?, [0.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn new() -> Self {
         SgdConfig::default()
     }
 
-    /// With momentum.
+    /// With momentum: the share of the last step that enters the next.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::SgdConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 2.0).backward();
+    /// let mut optimizer = SgdConfig::new().with_momentum(0.5).init();
+    /// for _ in 0..2 {
+    ///     optimizer.step(0.5, &mut weight, &gradients)?;
+    /// }
+    /// assert_eq!(weight.val().into_vec()?, [-1.5]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_momentum(self, momentum: f64) -> Self {
         SgdConfig { momentum, ..self }
     }
 
-    /// With a part of each gradient that does not enter the momentum.
+    /// With a share of each gradient but the first that does not enter the momentum.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::SgdConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 2.0).backward();
+    /// let mut optimizer = SgdConfig::new().with_momentum(0.5).with_dampening(0.5).init();
+    /// for _ in 0..2 {
+    ///     optimizer.step(0.5, &mut weight, &gradients)?;
+    /// }
+    /// assert_eq!(weight.val().into_vec()?, [-1.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_dampening(self, dampening: f64) -> Self {
         SgdConfig { dampening, ..self }
     }
 
     /// With the momentum of Nesterov, which steps by `g + momentum · v`.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::SgdConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 2.0).backward();
+    /// SgdConfig::new().with_momentum(0.5).with_nesterov(true).init().step(0.5, &mut weight, &gradients)?;
+    /// assert_eq!(weight.val().into_vec()?, [-0.5]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_nesterov(self, nesterov: bool) -> Self {
         SgdConfig { nesterov, ..self }
     }
 
     /// With a share of the parameter that is added to its gradient.
+    ///
+    /// ```
+    /// use keyway::nn::Param;
+    /// use keyway::optim::SgdConfig;
+    /// use keyway::prelude::*;
+    /// let mut weight = Param::new(Tensor::<Autodiff<Flex>, 1>::from_array([1.0], &Default::default()));
+    /// let gradients = (weight.val() * 2.0).backward();
+    /// SgdConfig::new().with_weight_decay(0.5).init().step(0.5, &mut weight, &gradients)?;
+    /// assert_eq!(weight.val().into_vec()?, [-0.25]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     pub fn with_weight_decay(self, weight_decay: f64) -> Self {
         SgdConfig { weight_decay, ..self }
     }
 
-    /// The optimizer.
+    /// The optimizer, for models on `Autodiff<B>`.
+    ///
+    /// ```
+    /// use keyway::optim::{Sgd, SgdConfig};
+    /// use keyway::prelude::*;
+    /// let sgd: Sgd<Flex> = SgdConfig::new().with_momentum(0.9).init();
+    /// ```
     pub fn init<B: PlainBackend>(self) -> Sgd<B> {
         Sgd {
             config: self,

@@ -12,8 +12,10 @@ macro_rules! group_operations {
         /// Concatenates the members' tensors along an axis, in the order of ranks.
         all_gather all_gather_async(axis: usize) => CollectiveOp::AllGather { axis };
         /// Gives each member its part of the reduction along an axis.
-        reduce_scatter reduce_scatter_async(kind: ReduceKind, axis: usize) =>
+        reduce_scatter reduce_scatter_async(axis: usize, kind: ReduceKind) =>
             CollectiveOp::ReduceScatter { kind, axis };
+        /// Gives each member its part of every tensor along the axis `split`, joined along the axis `concat`.
+        all_to_all all_to_all_async(split: usize, concat: usize) => CollectiveOp::AllToAll { split, concat };
     } };
     ($($(#[$doc:meta])* $name:ident $start:ident($($arg:ident: $Arg:ty),*) => $op:expr;)*) => { $(
         $(#[$doc])*

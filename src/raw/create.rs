@@ -1,6 +1,7 @@
 use std::ops::Range;
 
 use super::{Raw, held};
+use crate::backend::memory::room;
 use crate::backend::{Backend, Device};
 use crate::data::TensorData;
 use crate::element::{DType, Element, Scalar};
@@ -69,6 +70,28 @@ impl<B: Backend> Raw<B> {
         Self::create(CreateOp::Full(value.into()), shape, dtype, device)
     }
 
+    /// [`Raw::zeros`]: there is no memory to read that nobody wrote.
+    pub fn empty(shape: impl Into<Shape>, dtype: DType, device: &B::Device) -> Result<Self, Error> {
+        Self::zeros(shape, dtype, device)
+    }
+
+    /// [`Raw::zeros_like`].
+    pub fn empty_like(&self) -> Result<Self, Error> {
+        self.zeros_like()
+    }
+
+    /// Takes the tensor out and leaves zeros with axes of size 0.
+    pub fn extract(&mut self) -> Result<Self, Error> {
+        let empty = Self::zeros(vec![0; self.rank()], self.dtype(), &self.device())?;
+        Ok(std::mem::replace(self, empty))
+    }
+
+    /// Puts what `f` makes of the tensor in its place; where that fails, what [`Raw::extract`] leaves stays there.
+    pub fn inplace(&mut self, f: impl FnOnce(Self) -> Result<Self, Error>) -> Result<(), Error> {
+        *self = f(self.extract()?)?;
+        Ok(())
+    }
+
     /// Zeros of the shape, element type and device of this tensor.
     pub fn zeros_like(&self) -> Result<Self, Error> {
         self.full_like(self.dtype().zero())
@@ -96,6 +119,45 @@ impl<B: Backend> Raw<B> {
         let mut shape = vec![1; self.rank()];
         shape[axis] = len;
         self.arange_like(len)?.reshape(shape)
+    }
+
+    /// Numbers of the element type and device of this tensor.
+    pub(crate) fn constant(&self, values: Vec<f64>, shape: impl Into<Shape>) -> Result<Self, Error> {
+        let data = TensorData::new(values, shape)?.cast(self.dtype());
+        Self::from_data(data, &self.device())
+    }
+
+    /// Places along an axis of size `len`, as `i32`, on the device of this tensor.
+    pub(crate) fn places(
+        &self,
+        op: &'static str,
+        len: usize,
+        places: impl Iterator<Item = usize>,
+    ) -> Result<Self, Error> {
+        within_reach(op, len)?;
+        let places: Vec<i32> = places.map(|place| place as i32).collect();
+        let shape = [places.len()];
+        Self::from_vec(places, shape, &self.device())
+    }
+
+    /// The places `i · step + j · more` along an axis of size `len`, for each `i` of `n` and `j` of `m`: `[n, m]`.
+    pub(crate) fn lattice(
+        &self,
+        op: &'static str,
+        len: usize,
+        [n, step]: [usize; 2],
+        [m, more]: [usize; 2],
+    ) -> Result<Self, Error> {
+        within_reach(op, len)?;
+        room(op, &op::checked(op, [n, m].into(), DType::I32)?)?;
+        // Of one place the step may be any.
+        let line = |n, step: usize| {
+            let step = Scalar::UInt(step.min(len) as u64);
+            Self::sequence(Scalar::Int(0), step, n, DType::I32, &self.device())
+        };
+        line(n, step)?
+            .unsqueeze_dim(1)?
+            .add(line(m, more)?.unsqueeze_dim(0)?)
     }
 
     /// The integers of a range.
@@ -227,4 +289,83 @@ impl<B: Backend> Raw<B> {
         let zeros = Self::zeros(shape, index.dtype(), &index.device())?;
         zeros.scatter(axis, index.clone(), index.ones_like()?, op::ScatterMode::Set)
     }
+
+    /// A new axis of `classes` elements at place `axis` of the result: `on` at the index that this tensor holds, which may
+    /// count from the end, and `off` elsewhere, everywhere for an index that is none. Fractions of an index are cut off.
+    pub fn one_hot_fill(
+        self,
+        classes: usize,
+        on: impl Into<Scalar>,
+        off: impl Into<Scalar>,
+        axis: usize,
+    ) -> Result<Self, Error> {
+        let (op, dtype, on) = ("one_hot_fill", self.dtype(), on.into());
+        if !on.fits(dtype) || dtype == DType::Bool {
+            let message = format!("the number {on} is none for {dtype} elements");
+            return Err(Error::argument(op, message));
+        }
+        let x = self.unsqueeze_dim(axis).map_err(|error| error.of(op))?;
+        let hot = Self::full(x.shape().clone().with(axis, classes), off, dtype, &x.device())
+            .map_err(|error| error.of(op))?;
+        // Beside an axis of size 0 there is no bound on the classes.
+        if hot.shape().num_elements() == 0 {
+            return Ok(hot);
+        }
+        // What is not in the range of `i64` is no class, and must not wrap or saturate into one.
+        let index = match dtype {
+            DType::U64 => x.min_pair(i64::MAX)?,
+            dtype if dtype.is_float() => {
+                let nan = x.clone().is_nan()?;
+                x.mask_where(nan, f64::INFINITY)?
+            }
+            _ => x,
+        };
+        let index = index.cast(DType::I64)?;
+        let from_end = index.clone().lower(0)?;
+        let wrapped = index.clone().add(classes as i64)?;
+        let index = index.mask_where(from_end, wrapped)?;
+        let places = hot.positions(axis)?.cast(DType::I64)?;
+        hot.mask_where(index.equal(places)?, on)
+    }
+
+    /// Draws `samples` indices of the last axis, with repetition, as `i32`: the weights that it holds, 0 or more, are in
+    /// proportion to the probabilities. The last axis of the result holds the samples.
+    pub fn categorical(self, samples: usize) -> Result<Self, Error> {
+        let op = "categorical";
+        let Some((&classes, batch)) = self.shape().split_last() else {
+            return Err(Error::rank(op, 0, "weights along the last axis, rank 1 or more"));
+        };
+        self.floats(op)?;
+        if samples == 0 || classes == 0 {
+            return Err(Error::argument(
+                op,
+                format!("{samples} samples of {classes} classes"),
+            ));
+        }
+        let axis = batch.len();
+        let weights = self.widen()?;
+        let shape = weights.shape().clone().with(axis, samples);
+        let sums = weights.clone().cumsum(axis)?;
+        let total = sums.clone().narrow(axis, classes - 1, 1)?;
+        let drawn =
+            Self::random(shape, Distribution::Default, weights.dtype(), &weights.device())?.mul(total)?;
+        // As many classes come before the one drawn as have sums up to it.
+        let before = sums
+            .unsqueeze_dim(axis + 1)?
+            .lower_equal(drawn.unsqueeze_dim(axis)?)?;
+        let before = before.cast(DType::I32)?.sum_dim(axis)?.squeeze_dim(axis)?;
+        // A number that was rounded up to the total draws the last class that has a weight.
+        let positive = weights.clone().greater(0.0)?;
+        let last = positive.choose(weights.positions(axis)?, 0)?.max_dim(axis)?;
+        before.min_pair(last)
+    }
+}
+
+/// An error if places along an axis do not fit an `i32`.
+fn within_reach(op: &'static str, len: usize) -> Result<(), Error> {
+    if len <= i32::MAX as usize {
+        return Ok(());
+    }
+    let message = format!("{len} elements are more than an i32 index reaches");
+    Err(Error::argument(op, message))
 }

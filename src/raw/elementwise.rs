@@ -1,6 +1,6 @@
 use super::Raw;
 use crate::backend::{Backend, Readable};
-use crate::element::Scalar;
+use crate::element::{DType, Scalar};
 use crate::error::Error;
 use crate::op::{self, Arg, BinaryOp, CompareOp, IndexOp, Op, UnaryOp};
 
@@ -54,25 +54,111 @@ impl<B: Backend> Raw<B> {
         self.clone().mul(self)
     }
 
-    /// `log₂ x`.
+    /// `log₂ x`, exact for powers of 2.
     pub fn log2(self) -> Result<Self, Error> {
-        self.log()?.mul(std::f64::consts::LOG2_E)
+        self.log_to("log2", 2.0)
     }
 
-    /// `log₁₀ x`.
+    /// `log₁₀ x`, exact for powers of 10.
     pub fn log10(self) -> Result<Self, Error> {
-        self.log()?.mul(std::f64::consts::LOG10_E)
+        self.log_to("log10", 10.0)
+    }
+
+    /// The logarithm to a base.
+    fn log_to(self, op: &'static str, base: f64) -> Result<Self, Error> {
+        self.floats(op)?;
+        let dtype = self.dtype();
+        let x = self.widen()?;
+        let wide = x.dtype();
+        let scale = 1.0 / base.ln();
+        // Subnormal numbers are powers of 2, and but nearly of others.
+        let least = match wide {
+            _ if base == 2.0 => 0.0,
+            DType::F64 => f64::MIN_POSITIVE,
+            _ => f32::MIN_POSITIVE.into(),
+        };
+        // As integers the exponents are not tracked.
+        let exponent = x
+            .clone()
+            .log()?
+            .mul(scale)?
+            .round()?
+            .cast(DType::I32)?
+            .cast(wide)?;
+        let power = exponent.clone().binary_left(BinaryOp::Pow, base)?;
+        // Beside a power, the logarithm is its exponent and that of a quotient near 1, which is 0 for the power itself.
+        let beside = x.clone().div(power.clone())?.sub(1.0)?.abs()?.lower(1e-6)?;
+        let beside = beside.bool_and(power.clone().greater_equal(least)?)?;
+        let power = beside.clone().choose(power, 1.0)?;
+        let exponent = beside.choose(exponent, 0.0)?;
+        x.div(power)?.log()?.mul(scale)?.add(exponent)?.cast(dtype)
+    }
+
+    /// `xʸ`; integers wrap, and negative exponents of them truncate towards zero.
+    pub fn powf(self, rhs: impl Into<Arg<Self>>) -> Result<Self, Error> {
+        self.binary(BinaryOp::Pow, rhs).map_err(|error| error.of("powf"))
+    }
+
+    /// `xʸ`, as [`Raw::powf`]: both names take exponents of this tensor's type, and any number that fits it.
+    pub fn powi(self, rhs: impl Into<Arg<Self>>) -> Result<Self, Error> {
+        self.binary(BinaryOp::Pow, rhs).map_err(|error| error.of("powi"))
     }
 
     /// The remainder with the dividend's sign (C's `fmod`).
     pub fn fmod(self, rhs: impl Into<Arg<Self>>) -> Result<Self, Error> {
-        let size = match rhs.into() {
+        self.remainder_of_its_sign(rhs.into())
+            .map_err(|error| error.of("fmod"))
+    }
+
+    fn remainder_of_its_sign(self, rhs: Arg<Self>) -> Result<Self, Error> {
+        if !self.dtype().is_float() {
+            // Not by `|y|`, which the least integer has none of.
+            let rest = self.clone().remainder(rhs.clone())?;
+            let turned = rest.clone().lower(0)?.bool_xor(self.lower(0)?)?;
+            let turned = turned.bool_and(rest.clone().not_equal(0)?)?;
+            return turned.choose(rest.clone().sub(rhs)?, rest);
+        }
+        let size = match rhs {
             Arg::Tensor(x) => x.abs()?,
             Arg::Scalar(s) => self.full_like(s)?.abs()?,
         };
         // Of a divisor with the dividend's sign, which both remainders have.
         let negative = self.clone().lower(0)?;
         self.remainder(negative.choose(size.clone().neg()?, size)?)
+    }
+
+    /// Angles of degrees in radians.
+    pub fn deg2rad(self) -> Result<Self, Error> {
+        self.mul(std::f64::consts::PI / 180.0)
+    }
+
+    /// Angles of radians in degrees.
+    pub fn rad2deg(self) -> Result<Self, Error> {
+        self.mul(180.0 / std::f64::consts::PI)
+    }
+
+    /// Rounds to multiples of `10^-decimals`; of two, to the even one.
+    pub fn round_to(self, decimals: i32) -> Result<Self, Error> {
+        let dtype = self.dtype();
+        self.floats("round_to")?;
+        let scale = 10f64.powi(decimals.saturating_abs());
+        // What overflows when it is scaled must be whole already.
+        let (greatest, whole) = match dtype {
+            DType::F64 => (f64::MAX, 2f64.powi(53)),
+            _ => (f32::MAX.into(), 2f64.powi(24)),
+        };
+        if scale > greatest || (decimals > 0 && scale > greatest / whole) {
+            let message = format!("{decimals} decimals are more than {dtype} elements can be scaled by");
+            return Err(Error::argument("round_to", message));
+        }
+        let x = self.widen()?;
+        if decimals <= 0 {
+            return x.div(scale)?.round()?.mul(scale)?.cast(dtype);
+        }
+        let scaled = x.clone().mul(scale)?;
+        let overflows = scaled.clone().is_inf()?;
+        let rounded = scaled.round()?.div(scale)?;
+        overflows.choose(x.round()?, rounded)?.cast(dtype)
     }
 
     /// Values below `min` become `min`, values above `max` become `max`; NaN stays.
@@ -100,19 +186,15 @@ impl<B: Backend> Raw<B> {
         self.abs()?.lower(f64::INFINITY)
     }
 
-    /// Whether `|x - y| ≤ atol + rtol |y|`, by default with `rtol` 1e-5 and `atol` 1e-8; equal infinities are close, and so
-    /// are two NaNs.
+    /// Whether `|x - y| ≤ atol + rtol |y|`, by default with `rtol` 1e-5 and `atol` 1e-8; equal infinities are close, NaN is
+    /// close to nothing.
     pub fn is_close(self, rhs: Self, rtol: Option<f64>, atol: Option<f64>) -> Result<Self, Error> {
         let same = self.clone().equal(rhs.clone())?;
-        let nan = self
-            .clone()
-            .not_equal(self.clone())?
-            .bool_and(rhs.clone().not_equal(rhs.clone())?)?;
         let bound = rhs.clone().abs()?.mul(rtol.unwrap_or(1e-5))?;
         let bound = bound.add(atol.unwrap_or(1e-8))?;
         let finite = bound.clone().lower(f64::INFINITY)?;
         let near = self.sub(rhs)?.abs()?.lower_equal(bound)?.bool_and(finite)?;
-        same.bool_or(nan)?.bool_or(near)
+        same.bool_or(near)
     }
 
     /// Whether every element [is close](Raw::is_close); reads the answer.
@@ -241,10 +323,6 @@ impl<B: Backend> Raw<B> {
         div(binary) => BinaryOp::Div;
         /// The remainder of `x / y` with the sign of y (Python's `%`); by integer zero is an error.
         remainder(binary) => BinaryOp::Remainder;
-        /// `xʸ`; integers wrap, and negative exponents of them truncate towards zero.
-        powf(binary) => BinaryOp::Pow;
-        /// `xʸ`, as [`Raw::powf`]: both names take exponents of this tensor's type, and any number that fits it.
-        powi(binary) => BinaryOp::Pow;
         /// The greater of x and y; NaN if either is.
         max_pair(binary) => BinaryOp::Max;
         /// The lesser of x and y; NaN if either is.

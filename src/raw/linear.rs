@@ -1,19 +1,33 @@
 use super::Raw;
 use crate::backend::Backend;
 use crate::error::Error;
-use crate::op::{self, ConvOp, ConvOptions, FusedOp, Op, PoolOp, PoolOptions};
+use crate::op::{self, FusedOp, Op};
 use crate::shape::Dims;
 
 /// How attention weighs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct AttentionOptions {
+pub struct AttentionModuleOptions {
     /// The factor of the scores; `1/√d` by default.
     pub scale: Option<f64>,
-    /// Whether keys after the query are hidden, counted from the last.
+    /// What keeps the scores below it: `softcap · tanh(score / softcap)`; positive and finite.
+    pub softcap: Option<f64>,
+    /// Whether keys after the query are hidden.
     pub is_causal: bool,
+    /// Where queries and keys that are not as many begin or end together.
+    pub causal_alignment: CausalAlignment,
 }
 
-/// Products, convolutions, pools and fused ops.
+/// Which query sees which keys, where they are not as many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CausalAlignment {
+    /// The last query sees the last key.
+    #[default]
+    BottomRight,
+    /// The first query sees the first key alone.
+    TopLeft,
+}
+
+/// Products, attention and fused ops.
 ///
 /// # Errors
 /// Each returns what [`op::run`] does.
@@ -64,146 +78,104 @@ impl<B: Backend> Raw<B> {
         self.add(bias.reshape(shape)?)
     }
 
-    /// `(x - mean) / √(var + eps) · weight + bias` over the last axis, with the biased variance.
-    pub fn layer_norm(self, weight: Option<Self>, bias: Option<Self>, eps: f64) -> Result<Self, Error> {
-        Self::fused(FusedOp::LayerNorm {
-            x: self,
-            weight,
-            bias,
-            eps,
-        })
-    }
-
     /// `softmax(q kᵀ · scale + bias) v` over the last two axes; the others are batch axes. The query, `self`, is
     /// `[…, m, d]`, `key` `[…, n, d]`, `value` `[…, n, e]`; `mask` (true hides) and `bias` stretch to `[…, m, n]`. A query
-    /// from which everything is hidden gives zeros.
+    /// from which everything is hidden gives zeros. The last batch axis counts heads: where those of the query are a multiple
+    /// of those of key and value, as many in a row share one.
     pub fn attention(
         self,
         key: Self,
         value: Self,
         mask: Option<Self>,
         bias: Option<Self>,
-        options: AttentionOptions,
+        options: AttentionModuleOptions,
     ) -> Result<Self, Error> {
-        Self::fused(FusedOp::Attention {
-            q: self,
-            k: key,
-            v: value,
+        let rank = self.rank();
+        if rank >= 3 && key.rank() == rank && value.rank() == rank {
+            let [heads, shared, of_values] = [&self, &key, &value].map(|x| x.shape()[rank - 3]);
+            if shared > 1 && heads > shared && heads % shared == 0 && of_values == shared {
+                let shape = self.shape().clone().with(rank - 1, value.shape()[rank - 1]);
+                let groups = [shared, heads / shared];
+                let more = |x: Option<Self>| x.map(|x| x.per_group(heads, groups)).transpose();
+                let y = self.regrouped(groups)?.attention(
+                    key.regrouped([shared, 1])?,
+                    value.regrouped([shared, 1])?,
+                    more(mask)?,
+                    more(bias)?,
+                    options,
+                );
+                return y?.reshape(shape);
+            }
+        }
+        let AttentionModuleOptions { scale, softcap, .. } = options;
+        let (mask, causal) = match options.causal_alignment {
+            CausalAlignment::TopLeft if options.is_causal && rank >= 2 && key.rank() == rank => {
+                (Self::ahead(&self, &key, mask)?, false)
+            }
+            _ => (mask, options.is_causal),
+        };
+        let op = |[q, k, v]: [Self; 3], mask, bias| FusedOp::Attention {
+            q,
+            k,
+            v,
             mask,
             bias,
-            causal: options.is_causal,
-            scale: options.scale,
-        })
-    }
-
-    /// Cross-correlation in as many spatial axes as there are after the first two: `self` is `[batch, in, …]`, `weight`
-    /// `[out, in / groups, kernel…]`, `bias` `[out]`.
-    pub fn conv(self, weight: Self, bias: Option<Self>, options: ConvOptions) -> Result<Self, Error> {
-        let y = convolved::<B>(ConvOp::Forward {
-            x: self.0,
-            weight: weight.0,
-            options,
-        });
-        y?.add_channels(bias)
-    }
-
-    /// [`ConvOp::Transpose`].
-    pub(crate) fn conv_transpose_to(
-        self,
-        weight: Self,
-        options: ConvOptions,
-        size: Dims,
-    ) -> Result<Self, Error> {
-        convolved::<B>(ConvOp::Transpose {
-            x: self.0,
-            weight: weight.0,
-            options,
-            size,
-        })
-    }
-
-    /// The adjoint of [`Raw::conv`] in its input: `self` is `[batch, in, …]`, `weight` `[in, out / groups, kernel…]`, `bias`
-    /// `[out]`. Of the sizes that the stride leaves possible, `padding_out` chooses one: it is added at the end.
-    pub fn conv_transpose(
-        self,
-        weight: Self,
-        bias: Option<Self>,
-        options: ConvOptions,
-        padding_out: &[usize],
-    ) -> Result<Self, Error> {
-        let axes = self.rank().saturating_sub(2);
-        let size = |i: usize| {
-            let (before, after) = *options.padding.get(i)?;
-            let steps = self.shape()[i + 2]
-                .checked_sub(1)?
-                .checked_mul(*options.stride.get(i)?)?;
-            let kernel = weight.shape().get(i + 2)?.checked_sub(1)?;
-            let span = kernel.checked_mul(*options.dilation.get(i)?)?;
-            let full = steps
-                .checked_add(span)?
-                .checked_add(*padding_out.get(i)?)?
-                .checked_add(1)?;
-            full.checked_sub(before)?.checked_sub(after)
+            causal,
+            scale,
         };
-        match (0..axes).map(size).collect::<Option<Dims>>() {
-            Some(size) => self.conv_transpose_to(weight, options, size)?.add_channels(bias),
-            None => {
-                let message = "an axis is empty, an option lacks one, or the padding leaves nothing";
-                Err(Error::shape(
-                    "conv_transpose",
-                    &[self.shape(), weight.shape()],
-                    message,
-                ))
+        let Some(softcap) = softcap else {
+            return Self::fused(op([self, key, value], mask, bias));
+        };
+        if !(softcap > 0.0 && softcap.is_finite()) {
+            let message = format!("softcap is {softcap}, not positive and finite");
+            return Err(Error::argument("attention", message));
+        }
+        let qkv = [self, key, value];
+        let fused = op(qkv.clone(), mask.clone(), bias.clone());
+        op::infer(&Op::Fused(Box::new(fused)))?;
+        op::lower::attention(qkv, mask, bias, causal, scale, Some(softcap))
+    }
+
+    /// With two axes in place of the third from the last.
+    fn regrouped(self, groups: [usize; 2]) -> Result<Self, Error> {
+        let mut shape = self.shape().to_vec();
+        let axis = shape.len() - 3;
+        shape.splice(axis..=axis, groups);
+        self.reshape(shape)
+    }
+
+    /// A mask or a bias, for heads in groups.
+    fn per_group(self, heads: usize, groups: [usize; 2]) -> Result<Self, Error> {
+        match self.shape().iter().rev().nth(2) {
+            None => Ok(self),
+            Some(1) => self.regrouped([1, 1]),
+            Some(&n) if n == heads => self.regrouped(groups),
+            Some(_) => {
+                let message = format!("mask and bias must have {heads} heads, or 1");
+                Err(Error::shape("attention", &[self.shape()], message))
             }
         }
     }
 
-    /// [`ConvOp::WeightGrad`].
-    pub(crate) fn conv_weight_grad(
-        self,
-        grad: Self,
-        options: ConvOptions,
-        kernel: Dims,
-    ) -> Result<Self, Error> {
-        convolved::<B>(ConvOp::WeightGrad {
-            x: self.0,
-            grad: grad.0,
-            options,
-            kernel,
-        })
-    }
-
-    /// A pooling op.
-    pub fn pool(self, op: PoolOp) -> Result<Self, Error> {
-        op::run::<B>(Op::Pool(Box::new(op), self.0)).map(Raw)
-    }
-
-    /// The greatest element of each window; NaN if any is.
-    pub fn max_pool(self, options: PoolOptions) -> Result<Self, Error> {
-        Ok(self.max_pool_with_indices(options)?.0)
-    }
-
-    /// The mean of each window; padding counts as zeros, or not at all.
-    pub fn avg_pool(self, options: PoolOptions) -> Result<Self, Error> {
-        self.pool(PoolOp::Avg(options))
-    }
-
-    /// The greatest element of each window, and where it is in the flattened spatial axes.
-    pub fn max_pool_with_indices(self, options: PoolOptions) -> Result<(Self, Self), Error> {
-        let indices = self.clone().pool(PoolOp::MaxIndices(options))?;
-        let out = indices.shape().clone();
-        let plane = |shape: &[usize]| [shape[0], shape[1], shape[2..].iter().product()];
-        let flat = indices.clone().reshape(plane(&out))?;
-        let from = plane(self.shape());
-        Ok((self.reshape(from)?.gather(2, flat)?.reshape(out)?, indices))
+    /// `mask`, and besides the keys whose place is after that of the query.
+    fn ahead(query: &Self, key: &Self, mask: Option<Self>) -> Result<Option<Self>, Error> {
+        // Beside an axis of size 0 there is no bound on the others.
+        if query.shape().num_elements() == 0 && key.shape().num_elements() == 0 {
+            return Ok(mask);
+        }
+        let axis = query.rank() - 2;
+        let hidden = key
+            .positions(axis)?
+            .transpose()?
+            .greater(query.positions(axis)?)?;
+        Ok(Some(match mask {
+            Some(mask) => mask.bool_or(hidden)?,
+            None => hidden,
+        }))
     }
 
     /// A fused op.
     pub fn fused(op: FusedOp<Self>) -> Result<Self, Error> {
         Self::run(Op::Fused(Box::new(op)))
     }
-}
-
-fn convolved<B: Backend>(op: ConvOp<B::Primitive>) -> Result<Raw<B>, Error> {
-    op::run::<B>(Op::Conv(Box::new(op))).map(Raw)
 }

@@ -60,6 +60,28 @@ impl<B: Backend> Raw<B> {
         })
     }
 
+    /// `-Σ t log_softmax(x)` over the last axis, which holds a logit and the probability of each class; a class without
+    /// probability counts 0.
+    pub fn cross_entropy_with_logits(self, target: Self) -> Result<Self, Error> {
+        let op = "cross_entropy_with_logits";
+        self.same_shape(op, &target)?;
+        let Some(axis) = self.rank().checked_sub(1) else {
+            return Err(Error::rank(op, 0, "classes along the last axis, rank 1 or more"));
+        };
+        let log = self.log_softmax(axis).map_err(|error| error.of(op))?;
+        // Elsewhere the gradient of a probability of 0 is that of any other.
+        let nothing = target
+            .clone()
+            .equal(0)?
+            .bool_and(log.clone().equal(f64::NEG_INFINITY)?)?;
+        let log = nothing.choose(0.0, log)?;
+        log.mul(target)
+            .map_err(|error| error.of(op))?
+            .sum_dim(axis)?
+            .squeeze_dim(axis)?
+            .neg()
+    }
+
     /// `-x[t]` for each row of log-probabilities `[n, classes]`; `target` holds `n` classes.
     pub fn nll(self, target: Self) -> Result<Self, Error> {
         let rows = target.shape().num_elements();

@@ -12,30 +12,53 @@ use crate::shape::Shape;
 
 mod activation;
 mod collective;
+mod conv;
 mod create;
+mod ctc;
+mod deform;
 mod elementwise;
+mod fourier;
+mod grid;
 mod index;
+mod interpolate;
 mod linalg;
 mod linear;
 mod loss;
 mod movement;
+mod norm;
+mod pool;
 mod reduce;
+mod signal;
 mod slice;
+mod unfold;
 
 pub(crate) use collective::group_operations;
+pub use conv::ConvTransposeOptions;
+pub(crate) use conv::conv_output_size;
 pub use create::Distribution;
+pub use deform::DeformConvOptions;
+pub use grid::{GridIndexing, GridOptions, GridSampleOptions, GridSamplePaddingMode, GridSparsity, IndexPos};
+pub use interpolate::{
+    CoordinateTransformMode, CubicOptions, InterpolateMode, InterpolateOptions, NearestRoundingMode,
+};
 pub use linalg::Norm;
-pub use linear::AttentionOptions;
+pub use linear::{AttentionModuleOptions, CausalAlignment};
+pub use pool::PoolOptions;
+pub use signal::StftOptions;
 pub use slice::{Slice, SliceArgs};
+pub use unfold::UnfoldOptions;
 
 /// A tensor of backend `B` whose rank and element type are known at run time only.
 ///
 /// It has the methods of [`Tensor`](crate::Tensor), and the functions of [`activation`](crate::activation),
-/// [`linalg`](crate::linalg), [`loss`](crate::loss) and [`module`](mod@crate::module) as methods of their first argument, by
+/// [`grid`](crate::grid), [`linalg`](crate::linalg), [`loss`](crate::loss), [`module`](mod@crate::module) and
+/// [`signal`](crate::signal) as methods of their first argument, by
 /// the same names and with their arguments in the same order. What is a type there is a value here: an axis is a `usize`,
 /// several are a slice or an array, a shape is anything that converts into [`Shape`], an element type is a [`DType`]. An operand is a
 /// tensor or a number, so there are no names that end in `_scalar` or `_elem`. A loss stays unreduced ([`Raw::mean`] and
-/// [`Raw::sum`] reduce it), and convolutions and pools take the number of spatial axes from the input.
+/// [`Raw::sum`] reduce it). Convolutions and pools take the number of spatial axes from the input: `conv2d` is `conv`, `max_pool3d`
+/// is `max_pool`, and their options are those of [`module`](mod@crate::module) or, where the number of axes is known at run
+/// time only, [`op::ConvOptions`], [`ConvTransposeOptions`] and [`PoolOptions`].
 ///
 /// ```
 /// use keyway::{Flex, raw::Raw, DType, TensorData};
@@ -111,6 +134,61 @@ impl<B: Backend> Raw<B> {
         self.into_data()?.into_vec()
     }
 
+    /// Reads a copy of the values, in row-major order.
+    ///
+    /// # Errors
+    /// As [`Raw::into_vec`].
+    pub fn to_vec<E: Element>(&self) -> Result<Vec<E>, Error>
+    where
+        B: Readable,
+    {
+        self.clone().into_vec()
+    }
+
+    /// Reads the values back, converted to `E` on the host.
+    ///
+    /// # Errors
+    /// As [`Raw::into_data`].
+    pub fn into_data_as<E: Element>(self) -> Result<TensorData, Error>
+    where
+        B: Readable,
+    {
+        Ok(self.into_data()?.cast(E::DTYPE))
+    }
+
+    /// Reads a copy of the values, converted to `E` on the host.
+    ///
+    /// # Errors
+    /// As [`Raw::into_data`].
+    pub fn to_data_as<E: Element>(&self) -> Result<TensorData, Error>
+    where
+        B: Readable,
+    {
+        self.clone().into_data_as::<E>()
+    }
+
+    /// Reads the values back, in row-major order, converted to `E` on the host.
+    ///
+    /// # Errors
+    /// As [`Raw::into_data`].
+    pub fn into_vec_as<E: Element>(self) -> Result<Vec<E>, Error>
+    where
+        B: Readable,
+    {
+        self.into_data_as::<E>()?.into_vec()
+    }
+
+    /// Reads a copy of the values, in row-major order, converted to `E` on the host.
+    ///
+    /// # Errors
+    /// As [`Raw::into_data`].
+    pub fn to_vec_as<E: Element>(&self) -> Result<Vec<E>, Error>
+    where
+        B: Readable,
+    {
+        self.clone().into_vec_as()
+    }
+
     /// Reads the only value back.
     ///
     /// # Errors
@@ -152,6 +230,20 @@ impl<B: Backend> Raw<B> {
     pub(crate) fn size(&self, op: &'static str, axis: usize) -> Result<usize, Error> {
         op::in_rank(op, axis, self.rank())?;
         Ok(self.shape()[axis])
+    }
+
+    /// An error of `op` if the elements are not floats.
+    pub(crate) fn floats(&self, op: &'static str) -> Result<(), Error> {
+        floats(op, self.dtype())
+    }
+
+    /// An error of `op` if another operand has not the element type of this tensor, which is `what`.
+    pub(crate) fn same_dtype(&self, op: &'static str, other: &Self, what: &str) -> Result<(), Error> {
+        if other.dtype() == self.dtype() {
+            return Ok(());
+        }
+        let expected = format!("{}, as {what}", self.dtype());
+        Err(Error::dtype(op, other.dtype(), expected))
     }
 
     /// The number of axes.
@@ -246,6 +338,14 @@ impl<B: BackendTypes> From<Scalar> for Arg<Raw<B>> {
     fn from(value: Scalar) -> Self {
         Arg::Scalar(value)
     }
+}
+
+/// An error of `op` if elements of this type are not floats.
+fn floats(op: &'static str, dtype: DType) -> Result<(), Error> {
+    if dtype.is_float() {
+        return Ok(());
+    }
+    Err(Error::dtype(op, dtype, "a float type"))
 }
 
 fn held<B: Backend>(dtype: DType, device: &B::Device) -> Result<(), Error> {

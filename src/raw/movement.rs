@@ -123,11 +123,13 @@ impl<B: Backend> Raw<B> {
 
     /// Joins tensors along a new axis.
     pub fn stack(xs: Vec<Self>, axis: usize) -> Result<Self, Error> {
-        let xs = xs
-            .into_iter()
-            .map(|x| x.unsqueeze_dim(axis))
-            .collect::<Result<Vec<_>, _>>()?;
-        Self::cat(xs, axis)
+        if let Some(odd) = xs.iter().find(|x| x.shape() != xs[0].shape()) {
+            let message = "the tensors must have one shape";
+            return Err(Error::shape("stack", &[xs[0].shape(), odd.shape()], message));
+        }
+        let xs: Result<Vec<_>, _> = xs.into_iter().map(|x| x.unsqueeze_dim(axis)).collect();
+        xs.and_then(|xs| Self::cat(xs, axis))
+            .map_err(|error| error.of("stack"))
     }
 
     /// Inserts an axis of size 1 at place `axis` of the result.
@@ -246,13 +248,24 @@ impl<B: Backend> Raw<B> {
             let message = format!("the sizes {sizes:?} do not add up to axis {axis}");
             return Err(Error::shape("split", &[self.shape()], message));
         }
-        let mut start = 0;
-        let part = |&len: &usize| {
-            let part = self.clone().narrow(axis, start, len);
-            start += len;
-            part
-        };
-        sizes.iter().map(part).collect()
+        let mut parts = Vec::with_capacity(sizes.len());
+        self.split_by_halves(sizes, axis, &mut parts)?;
+        Ok(parts)
+    }
+
+    /// The gradient of a part is zeros around it: of half the axis again and again they are `n log n` numbers for `n`
+    /// parts, of the whole axis `n²`.
+    fn split_by_halves(self, sizes: &[usize], axis: usize, parts: &mut Vec<Self>) -> Result<(), Error> {
+        if sizes.len() < 2 {
+            parts.extend(sizes.first().map(|_| self));
+            return Ok(());
+        }
+        let (first, second) = sizes.split_at(sizes.len() / 2);
+        let [before, after] = [first, second].map(|sizes| sizes.iter().sum());
+        let half = self.clone().narrow(axis, 0, before)?;
+        half.split_by_halves(first, axis, parts)?;
+        let half = self.narrow(axis, before, after)?;
+        half.split_by_halves(second, axis, parts)
     }
 
     /// Parts of one size along an axis; the last may be shorter.
@@ -278,7 +291,10 @@ impl<B: Backend> Raw<B> {
     }
 
     /// The slices of size 1 along an axis, in order.
-    pub fn iter_dim(self, axis: usize) -> Result<impl Iterator<Item = Self>, Error> {
+    pub fn iter_dim(
+        self,
+        axis: usize,
+    ) -> Result<impl DoubleEndedIterator<Item = Self> + ExactSizeIterator, Error> {
         Ok(self.split(1, axis)?.into_iter())
     }
 
@@ -319,6 +335,43 @@ impl<B: Backend> Raw<B> {
         self.zero_where("tril", |places| places.greater(as_i32(diagonal)))
     }
 
+    /// False in the upper triangle of the last two axes, from diagonal `offset` on, and true below it.
+    pub fn triu_mask(shape: impl Into<Shape>, offset: i64, device: &B::Device) -> Result<Self, Error> {
+        Self::mask_of("triu_mask", shape.into(), device, |places| {
+            places.lower(as_i32(offset))
+        })
+    }
+
+    /// False in the lower triangle of the last two axes, up to diagonal `offset`, and true above it.
+    pub fn tril_mask(shape: impl Into<Shape>, offset: i64, device: &B::Device) -> Result<Self, Error> {
+        Self::mask_of("tril_mask", shape.into(), device, |places| {
+            places.greater(as_i32(offset))
+        })
+    }
+
+    /// False on diagonal `offset` of the last two axes, and true beside it.
+    pub fn diag_mask(shape: impl Into<Shape>, offset: i64, device: &B::Device) -> Result<Self, Error> {
+        Self::mask_of("diag_mask", shape.into(), device, |places| {
+            places.not_equal(as_i32(offset))
+        })
+    }
+
+    fn mask_of(
+        op: &'static str,
+        shape: Shape,
+        device: &B::Device,
+        outside: impl FnOnce(Self) -> Result<Self, Error>,
+    ) -> Result<Self, Error> {
+        // One element, stretched: the shape is checked, and nothing as large allocated.
+        let like = Self::zeros([1], DType::I32, device)?.expand_from_one(op, shape.clone())?;
+        outside(like.columns_minus_rows(op)?)?.expand(shape)
+    }
+
+    fn expand_from_one(self, op: &'static str, shape: Shape) -> Result<Self, Error> {
+        let x = self.reshape(vec![1; shape.rank()])?;
+        x.movement(MoveOp::Expand(shape)).map_err(|error| error.of(op))
+    }
+
     /// The main diagonal of the last two axes, which become one.
     pub fn diag(self) -> Result<Self, Error> {
         let rank = self.rank();
@@ -327,6 +380,13 @@ impl<B: Backend> Raw<B> {
         }
         let (rows, columns) = (self.shape()[rank - 2], self.shape()[rank - 1]);
         let n = rows.min(columns);
+        // Beside an axis of size 0 there is no bound on the others.
+        if self.shape().num_elements() == 0 {
+            let mut shape = self.shape().to_vec();
+            shape.truncate(rank - 2);
+            shape.push(n);
+            return self.reshape(shape);
+        }
         let square = self.narrow(rank - 2, 0, n)?.narrow(rank - 1, 0, n)?;
         let shape = square.shape().clone().with(rank - 1, 1);
         let index = square.positions(rank - 2)?.expand(shape)?;

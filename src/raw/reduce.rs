@@ -94,6 +94,16 @@ impl<B: Backend> Raw<B> {
         self.abs()?.max_dim(axis)
     }
 
+    /// The greatest magnitude over several axes, which stay with size 1.
+    pub fn max_abs_dims(self, axes: &[usize]) -> Result<Self, Error> {
+        self.abs()?.max_dims(axes)
+    }
+
+    /// The sum over several axes, which go.
+    pub fn sum_dims_squeeze(self, axes: &[usize]) -> Result<Self, Error> {
+        self.sum_dims(axes)?.squeeze_dims(axes)
+    }
+
     /// Where the greatest element along an axis is, as `i32`: the first of several, and the first NaN before all.
     pub fn argmax(self, axis: usize) -> Result<Self, Error> {
         self.reduce(ReduceOp::ArgMax, &[axis])
@@ -190,11 +200,16 @@ impl<B: Backend> Raw<B> {
     /// The covariance of variables of which `axis` holds the observations, divided by `n - correction`: from `[n, k]`
     /// with axis 0, or from `[k, n]` with axis 1, it is `[k, k]`. Axes before the last two are batch axes.
     pub fn cov(self, axis: usize, correction: usize) -> Result<Self, Error> {
+        self.floats("cov")?;
         let n = self.size("cov", axis)?;
         if self.rank() < 2 {
             return Err(Error::rank("cov", self.rank(), "rank 2 or more"));
         }
         let rows = self.rank() - 2;
+        if axis < rows {
+            let message = format!("axis {axis} is a batch axis; observations lie along one of the last two");
+            return Err(Error::argument("cov", message));
+        }
         let dtype = self.dtype();
         let x = self.widen()?; // as in `moments`
         let mean = x.clone().mean_dim(axis)?;
@@ -205,6 +220,11 @@ impl<B: Backend> Raw<B> {
 
     /// The median along an axis: the lower of the middle two where their number is even; NaN if any is.
     pub fn median(self, axis: usize) -> Result<Self, Error> {
+        Ok(self.median_with_indices(axis)?.0)
+    }
+
+    /// [`Raw::median`], and where it is, as `i32`: the first of several NaNs.
+    pub fn median_with_indices(self, axis: usize) -> Result<(Self, Self), Error> {
         let n = self.size("median", axis)?;
         if n == 0 {
             return Err(Error::shape(
@@ -213,13 +233,12 @@ impl<B: Backend> Raw<B> {
                 format!("axis {axis} is empty: there is no result"),
             ));
         }
-        let index = self.clone().argsort(axis)?.narrow(axis, (n - 1) / 2, 1)?;
-        if !self.dtype().is_float() {
-            return self.gather(axis, index);
+        let mut index = self.clone().argsort(axis)?.narrow(axis, (n - 1) / 2, 1)?;
+        if self.dtype().is_float() {
+            let any_nan = self.clone().is_nan()?.any_dim(axis)?;
+            index = any_nan.choose(self.clone().argmax(axis)?, index)?;
         }
-        // By its place, so that the gradient of a NaN goes to the first there is.
-        let any_nan = self.clone().is_nan()?.any_dim(axis)?;
-        let index = any_nan.choose(self.clone().argmax(axis)?, index)?;
-        self.gather(axis, index)
+        // By its place, so that a gradient goes to one element.
+        Ok((self.gather(axis, index.clone())?, index))
     }
 }

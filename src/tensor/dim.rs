@@ -45,8 +45,35 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     }
 }
 
-/// A shape to take on: sizes, or signed sizes of which 0 stands for the size that the axis has and one may be -1, for
-/// what the others leave.
+/// The axes that [`Tensor::movedim`] moves, or where to: one, or an array of several.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name axes",
+    label = "neither an axis nor an array of axes",
+    note = "an axis is a `usize`, or an `isize`, `i32` or `i64`, which may count from the last (-1)"
+)]
+pub trait MovedimArgs {
+    /// How many.
+    const AXES: usize;
+
+    /// The axes counted from the first.
+    fn axes(self, rank: usize) -> Dims;
+}
+
+impl<T: AsDim, const N: usize> MovedimArgs for [T; N] {
+    const AXES: usize = N;
+    fn axes(self, rank: usize) -> Dims {
+        self.iter().map(|dim| dim.axis(rank)).collect()
+    }
+}
+
+impl<T: AsDim> MovedimArgs for T {
+    const AXES: usize = 1;
+    fn axes(self, rank: usize) -> Dims {
+        smallvec::smallvec![self.axis(rank)]
+    }
+}
+
+/// A shape to take on: sizes, or signed sizes of which one may be -1, for what the others leave.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a shape of rank {D}",
     label = "expected an array of {D} sizes",
@@ -83,13 +110,9 @@ fn signed_sizes<const D: usize>(to: [isize; D], from: &Shape) -> Result<[usize; 
     let mut open = None;
     for (axis, &size) in to.iter().enumerate() {
         match size {
-            0 => match from.get(axis) {
-                Some(&size) => sizes[axis] = size,
-                None => return refuse("0 keeps the size of an axis that there is not"),
-            },
             -1 if open.is_some() => return refuse("only one size may be -1"),
             -1 => open = Some(axis),
-            1.. => sizes[axis] = size as usize,
+            0.. => sizes[axis] = size as usize,
             _ => return refuse("a size is negative"),
         }
     }

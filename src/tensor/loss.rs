@@ -1,5 +1,5 @@
 //! Losses. Each takes the prediction first, then the target, then what becomes of the losses of the elements:
-//! [`Mean`], [`Sum`] or [`Unreduced`].
+//! [`Mean`], [`Sum`] or [`Unreduced`]; [`cross_entropy_with_logits`] gives the mean.
 
 use super::Tensor;
 use crate::backend::Backend;
@@ -73,7 +73,7 @@ macro_rules! losses {
 }
 
 losses! {
-    /// `(x - t)²`.
+    /// `(x - t)²`: reduced by [`Mean`], the mean squared error.
     ///
     /// ```
     /// use keyway::loss::{self, Mean};
@@ -89,31 +89,81 @@ losses! {
     /// If the shapes differ.
     mse();
 
-    /// `|x - t|`.
+    /// `|x - t|`; its gradient is 0 where they are equal.
+    ///
+    /// ```
+    /// use keyway::loss::{self, Unreduced};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Flex, 1>::from_array([1.0, 2.0], &device);
+    /// let t = Tensor::from_array([1.0, 4.0], &device);
+    /// assert_eq!(loss::l1(x, t, Unreduced).into_vec()?, [0.0, 2.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the shapes differ.
     l1();
 
-    /// `d² / 2` where `d = |x - t|` is at most `delta`, else `delta (d - delta / 2)`.
+    /// `d² / 2` where `d = |x - t|` is at most `delta`, else `delta (d - delta / 2)` (Huber 1964).
+    ///
+    /// ```
+    /// use keyway::loss::{self, Unreduced};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Flex, 1>::from_array([0.5, 3.0], &device);
+    /// let t = Tensor::from_array([0.0, 0.0], &device);
+    /// assert_eq!(loss::huber(x, t, 1.0, Unreduced).into_vec()?, [0.125, 2.5]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the shapes differ, or `delta` is not positive.
     huber(delta);
 
-    /// `d² / 2 beta` where `d = |x - t|` is at most `beta`, else `d - beta / 2`.
+    /// `d² / (2 beta)` where `d = |x - t|` is at most `beta`, else `d - beta / 2`: [`huber`] divided by `beta`.
+    ///
+    /// ```
+    /// use keyway::loss::{self, Unreduced};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Flex, 1>::from_array([0.5, 3.0], &device);
+    /// let t = Tensor::from_array([0.0, 0.0], &device);
+    /// assert_eq!(loss::smooth_l1(x, t, 2.0, Unreduced).into_vec()?, [0.0625, 2.0]);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the shapes differ, or `beta` is not positive.
     smooth_l1(beta);
 
-    /// `-(t ln sigmoid(x) + (1 - t) ln(1 - sigmoid(x)))`, without overflow.
+    /// `-(t ln sigmoid(x) + (1 - t) ln(1 - sigmoid(x)))` of logits x and probabilities t, without overflow.
+    ///
+    /// ```
+    /// use keyway::loss::{self, Unreduced};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Flex, 1>::from_array([0.0, -1000.0], &device);
+    /// let t = Tensor::from_array([1.0, 1.0], &device);
+    /// assert_eq!(loss::binary_cross_entropy_with_logits(x, t, Unreduced).to_string(), "[   0.6931, 1000.0000]");
+    /// ```
     ///
     /// # Panics
     /// If the shapes differ.
     binary_cross_entropy_with_logits();
 
-    /// The divergence of Kullback and Leibler, `t (ln t - x)`, where x is the logarithm of a probability; 0 where t is.
+    /// The divergence of Kullback and Leibler, `t (ln t - x)`, of logarithms x of probabilities and probabilities t; 0
+    /// where t is.
+    ///
+    /// ```
+    /// use keyway::loss::{self, Sum};
+    /// use keyway::prelude::*;
+    /// let device = Default::default();
+    /// let x = Tensor::<Flex, 1>::from_array([-1.0, -1.0], &device);
+    /// let t = Tensor::from_array([1.0, 0.0], &device);
+    /// assert_eq!(loss::kl_div(x, t, Sum).into_scalar()?, 1.0);
+    /// # Ok::<(), keyway::Error>(())
+    /// ```
     ///
     /// # Panics
     /// If the shapes differ.
@@ -146,6 +196,16 @@ pub fn cross_entropy<B: Backend, E: FloatElement, I: IntElement, R: Reduction>(
 
 /// `-x[t]` for each row of log-probabilities `[n, classes]`; the target holds `n` classes.
 ///
+/// ```
+/// use keyway::loss::{self, Mean};
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let log_probabilities = Tensor::<Flex, 2>::from_array([[-1.0, -2.0], [-3.0, -4.0]], &device);
+/// let classes = Tensor::<Flex, 1, i32>::from_array([1, 0], &device);
+/// assert_eq!(loss::nll(log_probabilities, classes, Mean).into_scalar()?, 2.5);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
 /// # Panics
 /// If there is not one target for each row, or a target is not a class.
 #[track_caller]
@@ -155,4 +215,38 @@ pub fn nll<B: Backend, E: FloatElement, I: IntElement, R: Reduction>(
     _: R,
 ) -> R::Output<B, 1, E> {
     R::reduce(log_probabilities.into_raw().nll(target.into_raw()))
+}
+
+/// The mean, over the rows, of `-Σ t log_softmax(x)` along the last axis, which holds a logit and the probability of each
+/// class. A class without probability counts 0.
+///
+/// ```
+/// use keyway::loss::cross_entropy_with_logits;
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let logits = Tensor::<Flex, 2>::zeros([2, 4], &device);
+/// let probabilities = Tensor::from_array([[1.0, 0.0, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]], &device);
+/// let loss = cross_entropy_with_logits(logits, probabilities).into_scalar()?;
+/// assert!((loss - 4f32.ln()).abs() < 1e-6);
+/// # Ok::<(), keyway::Error>(())
+/// ```
+///
+/// # Panics
+/// If the shapes differ.
+#[track_caller]
+pub fn cross_entropy_with_logits<B: Backend, const D: usize, E: FloatElement>(
+    logits: Tensor<B, D, E>,
+    target_probs: Tensor<B, D, E>,
+) -> Tensor<B, 1, E> {
+    const {
+        assert!(
+            D >= 1,
+            "`cross_entropy_with_logits` takes classes along the last axis: rank 1 or more"
+        )
+    }
+    Mean::reduce::<B, D, E>(
+        logits
+            .into_raw()
+            .cross_entropy_with_logits(target_probs.into_raw()),
+    )
 }

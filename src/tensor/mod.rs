@@ -4,10 +4,30 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::backend::Backend;
-use crate::element::Element;
+use crate::element::{DType, Element};
 use crate::error::Error;
 use crate::raw::Raw;
 use crate::shape::Shape;
+
+/// The example of a method that a macro makes: operands of rank `D` and element type `T`, by default `f32`, a call on them,
+/// and what its result prints.
+macro_rules! example {
+    ($D:literal $($T:ident)? $x:literal; $name:ident($args:expr) => $prints:expr) => {
+        concat!(
+            "```\nuse keyway::prelude::*;",
+            "\nlet x = Tensor::<Flex, ", $D, $(", ", stringify!($T),)? ">::from_array(", $x, ", &Default::default());",
+            "\nassert_eq!(x.", stringify!($name), "(", $args, ").to_string(), \"", $prints, "\");\n```",
+        )
+    };
+    ($D:literal $($T:ident)? $x:literal, $y:literal; $name:ident($args:expr) => $prints:expr) => {
+        concat!(
+            "```\nuse keyway::prelude::*;\nlet device = Default::default();",
+            "\nlet x = Tensor::<Flex, ", $D, $(", ", stringify!($T),)? ">::from_array(", $x, ", &device);",
+            "\nlet y = Tensor::from_array(", $y, ", &device);",
+            "\nassert_eq!(x.", stringify!($name), "(", $args, ").to_string(), \"", $prints, "\");\n```",
+        )
+    };
+}
 
 pub mod activation;
 mod autodiff;
@@ -17,6 +37,7 @@ mod create;
 mod dim;
 mod display;
 mod elementwise;
+pub mod grid;
 mod index;
 pub mod linalg;
 pub mod loss;
@@ -27,12 +48,30 @@ mod operand;
 mod ops;
 mod read;
 mod reduce;
+pub mod signal;
+mod transaction;
 
-pub use dim::{AsDim, ExpandArgs, ReshapeArgs};
+pub use dim::{AsDim, ExpandArgs, MovedimArgs, ReshapeArgs};
+pub use display::{PrintOptions, set_print_options};
 pub use nested::Nested;
 pub use operand::{BitElement, Operand};
+pub use transaction::Transaction;
 
 /// A tensor on backend `B` with `D` axes of elements `E`; all three are checked by the compiler.
+///
+/// Numbers have the operators `+ - * / %` and unary `-`; integers have `& | ^ << >>` and `!` besides, and so have `bool`s,
+/// but for the shifts. Operands are tensors, by value or by reference, whose shapes broadcast, and numbers.
+///
+/// ```
+/// use keyway::prelude::*;
+/// let device = Default::default();
+/// let x = Tensor::<Flex, 2>::from_array([[1.0, 2.0], [3.0, 4.0]], &device);
+/// let row = Tensor::from_array([[10.0, 20.0]], &device);
+/// assert_eq!((&x * 2.0 + row).into_vec()?, [12.0, 24.0, 16.0, 28.0]);
+/// let odd = (&x % 2.0).greater(0.0);
+/// assert_eq!((1.0 - x).mask_fill(!odd, 0.0).into_vec()?, [0.0, 0.0, -2.0, 0.0]);
+/// # Ok::<(), keyway::Error>(())
+/// ```
 pub struct Tensor<B: Backend, const D: usize, E: Element = f32> {
     raw: Raw<B>,
     element: PhantomData<E>,
@@ -40,19 +79,39 @@ pub struct Tensor<B: Backend, const D: usize, E: Element = f32> {
 
 impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
     /// The tensor without its compile-time rank and element type.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// assert_eq!(x.into_raw().dtype(), keyway::DType::F32);
+    /// ```
     pub fn into_raw(self) -> Raw<B> {
         self.raw
     }
 
-    /// The tensor without its compile-time rank and element type.
+    /// A reference to the tensor without its compile-time rank and element type.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// assert_eq!(x.raw().rank(), 2);
+    /// ```
     pub fn raw(&self) -> &Raw<B> {
         &self.raw
     }
 
-    /// Checks the rank and the element type of a run-time tensor.
+    /// The run-time tensor as a typed one, after a check of its rank and element type.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// let raw = x.into_raw();
+    /// assert!(Tensor::<Flex, 2>::try_from_raw(raw.clone()).is_ok());
+    /// assert!(Tensor::<Flex, 3>::try_from_raw(raw).is_err());
+    /// ```
     ///
     /// # Errors
-    /// If they are not `D` and `E`.
+    /// If its rank is not `D`, or its elements are not `E`.
     pub fn try_from_raw(raw: Raw<B>) -> Result<Self, Error> {
         if raw.rank() != D {
             return Err(Error::rank("try_from_raw", raw.rank(), format!("rank {D}")));
@@ -106,17 +165,56 @@ impl<B: Backend, const D: usize, E: Element> Tensor<B, D, E> {
         }
     }
 
-    /// The size along each axis.
+    /// The size along each axis, as an array.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// let [rows, columns] = x.dims();
+    /// assert_eq!((rows, columns), (2, 3));
+    /// ```
     pub fn dims(&self) -> [usize; D] {
         self.raw.shape().dims()
     }
 
-    /// The shape.
+    /// The size along each axis, as a [`Shape`].
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let x = Tensor::<Flex, 2>::zeros([2, 3], &Default::default());
+    /// assert_eq!(x.shape().num_elements(), 6);
+    /// ```
     pub fn shape(&self) -> Shape {
         self.raw.shape().clone()
     }
 
+    /// The number of axes, `D`.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// assert_eq!(Tensor::<Flex, 2>::zeros([2, 3], &Default::default()).rank(), 2);
+    /// ```
+    pub fn rank(&self) -> usize {
+        D
+    }
+
+    /// The element type, `E`, as a value.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// assert_eq!(Tensor::<Flex, 1, u8>::zeros([3], &Default::default()).dtype(), keyway::DType::U8);
+    /// ```
+    pub fn dtype(&self) -> DType {
+        E::DTYPE
+    }
+
     /// Where the tensor lives.
+    ///
+    /// ```
+    /// use keyway::prelude::*;
+    /// let device = FlexDevice::default();
+    /// assert_eq!(Tensor::<Flex, 1>::zeros([3], &device).device(), device);
+    /// ```
     pub fn device(&self) -> B::Device {
         self.raw.device()
     }

@@ -48,9 +48,7 @@ fn noise(seed: usize, i: usize) -> f64 {
 /// all its float outputs.
 #[track_caller]
 pub fn gradients<const N: usize>(inputs: [Input; N], f: impl Fn([DynTensor; N]) -> Outputs) {
-    for found in DynDevice::available() {
-        let name = found.text.strip_suffix(":2").unwrap_or(&found.text);
-        let device: DynDevice = name.parse().unwrap();
+    for device in devices() {
         for reversed in [false, true] {
             let check = Check {
                 inputs: &inputs,
@@ -58,7 +56,7 @@ pub fn gradients<const N: usize>(inputs: [Input; N], f: impl Fn([DynTensor; N]) 
                 device: &device,
                 reversed,
             };
-            check.run(name);
+            check.run(&format!("{device:?}"));
         }
     }
 }
@@ -73,6 +71,38 @@ pub fn one(output: Result<DynTensor, Error>) -> Outputs {
 /// What gives two.
 pub fn two(outputs: Result<(DynTensor, DynTensor), Error>) -> Outputs {
     outputs.map(|(x, y)| vec![x, y])
+}
+
+/// Every device, of a group its first.
+pub fn devices() -> Vec<DynDevice> {
+    let found = DynDevice::available().into_iter();
+    found
+        .map(|found| found.text.trim_end_matches(":2").parse().unwrap())
+        .collect()
+}
+
+/// Values on a device.
+pub fn tensor<E: Element>(data: &[E], shape: &[usize], device: &DynDevice) -> DynTensor {
+    DynTensor::from_data(TensorData::new(data.to_vec(), shape).unwrap(), device).unwrap()
+}
+
+/// The text of an error that names the function that was called.
+#[track_caller]
+pub fn refused<T>(name: &str, result: Result<T, Error>) -> String {
+    let Err(error) = result else {
+        panic!("`{name}` took it")
+    };
+    let text = error.to_string();
+    assert!(text.starts_with(&format!("{name}: ")), "{text}");
+    text
+}
+
+/// The gradient of the sum of `f`.
+#[track_caller]
+pub fn slope(x: DynTensor, f: impl Fn(DynTensor) -> Result<DynTensor, Error>) -> DynTensor {
+    let x = x.require_grad().unwrap();
+    let gradients = f(x.clone()).unwrap().backward().unwrap();
+    x.grad(&gradients).unwrap().unwrap()
 }
 
 struct Check<'a, const N: usize, F> {

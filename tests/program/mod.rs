@@ -366,10 +366,14 @@ fn collective(u: &mut Unstructured) -> Result<CollectiveOp> {
     } else {
         u.int_in_range(0..=1)?
     };
-    Ok(match u.int_in_range(0..=3)? {
+    Ok(match u.int_in_range(0..=4)? {
         0 => CollectiveOp::AllReduce(*u.choose(&kinds)?),
         1 => CollectiveOp::Broadcast { root: place },
         2 => CollectiveOp::AllGather { axis: place },
+        3 => CollectiveOp::AllToAll {
+            split: place,
+            concat: u.int_in_range(0..=1)?,
+        },
         _ => CollectiveOp::ReduceScatter {
             kind: *u.choose(&kinds)?,
             axis: place,

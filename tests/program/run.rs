@@ -464,7 +464,7 @@ impl Machine {
         op.visit(|x| {
             most = most.max(x.x.shape().num_elements());
             unread |= x.data.is_none();
-            tracked |= x.x.is_require_grad();
+            tracked |= x.x.is_tracked();
             let on = self.devices[x.device].0.to_string();
             views &= !on.contains("ndarray") && !on.contains("candle");
         });
@@ -724,9 +724,11 @@ impl Machine {
             op.infer(&x, 1).and_then(|_| {
                 let kind = match op {
                     CollectiveOp::AllReduce(kind) | CollectiveOp::ReduceScatter { kind, .. } => kind,
-                    CollectiveOp::Broadcast { .. } | CollectiveOp::AllGather { .. } => ReduceKind::Sum,
+                    CollectiveOp::Broadcast { .. }
+                    | CollectiveOp::AllGather { .. }
+                    | CollectiveOp::AllToAll { .. } => ReduceKind::Sum,
                 };
-                if x.is_require_grad() && !matches!(kind, ReduceKind::Sum | ReduceKind::Mean) {
+                if x.is_tracked() && !matches!(kind, ReduceKind::Sum | ReduceKind::Mean) {
                     return Err(Error::argument(op.name(), "has no gradient"));
                 }
                 let value = Tracked::inner(mirror.clone().into_primitive());
@@ -780,7 +782,7 @@ impl Register {
     /// The values are those that the mirror has, and that were read when the tensor was made.
     fn check(&self) -> Check {
         let (x, mirror) = (&self.x, self.mirror.primitive());
-        if x.is_require_grad() != Tracked::is_tracked(mirror) {
+        if x.is_tracked() != Tracked::is_tracked(mirror) {
             return Err(format!("{x:?} should be tracked as {mirror:?} is"));
         }
         if x.meta() != mirror.meta() {
@@ -803,7 +805,7 @@ impl Register {
     }
 
     fn describe(&self) -> String {
-        let tracked = if self.x.is_require_grad() { "tracked " } else { "" };
+        let tracked = if self.x.is_tracked() { "tracked " } else { "" };
         let values = self.data.as_ref().map(|data| Dense::from_data(data).to_string());
         format!(
             "{tracked}{} on {}",
@@ -931,11 +933,10 @@ fn comparable(op: &Op<Dense>) -> bool {
         }
     });
     let sums = || most <= if half { 16.0 } else { 1e4 } && elements <= 512;
+    let products = || sums() && elements <= 16 && least >= 0.1 && most <= 2.0;
     match op {
         Op::Reduce(ReduceOp::Sum | ReduceOp::Mean, ..) | Op::Scan(ScanOp::Sum, ..) => sums(),
-        Op::Reduce(ReduceOp::Prod, ..) | Op::Scan(ScanOp::Prod, ..) => {
-            sums() && elements <= 16 && least >= 0.1 && most <= 2.0
-        }
+        Op::Reduce(ReduceOp::Prod, ..) | Op::Scan(ScanOp::Prod, ..) => products(),
         Op::Matmul(..) | Op::Conv(_) => sums(),
         Op::Pool(op, _) => sums() || matches!(**op, PoolOp::MaxIndices(_)),
         Op::Index(op) => match **op {
@@ -947,6 +948,14 @@ fn comparable(op: &Op<Dense>) -> bool {
                 mode: ScatterMode::Add,
                 ..
             } => sums(),
+            IndexOp::Scatter {
+                mode: ScatterMode::Mul,
+                ..
+            }
+            | IndexOp::SelectAssign {
+                mode: ScatterMode::Mul,
+                ..
+            } => products(),
             _ => true,
         },
         Op::Fused(op) => {

@@ -149,6 +149,20 @@ for name in ["neg", "abs", "sign", "square", "relu"]:
     case(name, EXTREMES)
     case(name, ints([-128, -100, -1, 0, 1, 100, 127], i8))
 
+for name, base in {"log2": 2.0, "log10": 10.0}.items():
+    case(name, [base**k for k in range(-20, 21)])
+FUNCTIONS |= {
+    "deg2rad": torch.deg2rad,
+    "rad2deg": torch.rad2deg,
+    "round_to": lambda x, decimals: torch.round(x, decimals=decimals),
+}
+for name in ["deg2rad", "rad2deg"]:
+    case(name, uniform(-400, 400, 5))
+    case(name, [nan, inf, -inf, 0.0, -0.0])
+for decimals in [2, 1, 0, -1, -3]:
+    case("round_to", uniform(-5000, 5000, 6), decimals=decimals)
+    case("round_to", [nan, inf, -inf, 0.0, -0.0, 0.125, 0.375, -2.5, 25.0, 4500.0, 1e15], decimals=decimals)
+
 FUNCTIONS |= {"is_nan": torch.isnan, "is_inf": torch.isinf, "is_finite": torch.isfinite}
 FUNCTIONS["contains_nan"] = lambda x: x.isnan().any().reshape(1)
 FUNCTIONS |= {"bitwise_not": torch.bitwise_not, "bool_not": torch.logical_not}
@@ -246,7 +260,7 @@ for name, args in {"clamp_min": {"min": 0.5}, "clamp_max": {"max": 0.5}}.items()
     case(name, normal(5), **args)
 
 FUNCTIONS |= {
-    "is_close": lambda x, y, rtol, atol: torch.isclose(x, y, rtol, atol, equal_nan=True),
+    "is_close": lambda x, y, rtol, atol: torch.isclose(x, y, rtol, atol),
     "mask_where": lambda x, mask, y: torch.where(mask, y, x),
     "mask_fill": lambda x, mask, value: x.masked_fill(mask, value),
     "cast": lambda x, to: x.to(DTYPES[to]),
@@ -355,6 +369,14 @@ case("max_abs", normal(3, 4))
 case("max_abs", [1.0, nan, -3.0])
 case("max_abs_dim", normal(3, 4), dim=1)
 case("max_abs_dim", [[-2.0, 2.0, 1.0], [-3.0, nan, inf]], dim=1)
+FUNCTIONS |= {
+    "max_abs_dims": lambda x, dims: x.abs().amax(dims, keepdim=True),
+    "sum_dims_squeeze": lambda x, dims: x.sum(dims),
+}
+for name in ["max_abs_dims", "sum_dims_squeeze"]:
+    case(name, normal(2, 3, 2), dims=[0, 2])
+    case(name, normal(2, 3, 2), dims=[1])
+    case(name, [[[1.0, nan], [2.0, -3.0]]], dims=[0, 2])
 
 for bias in [False, True]:
     k = {"correction": 0 if bias else 1, "keepdim": True}
@@ -379,6 +401,10 @@ case("median", distinct(3, 4), dim=1)
 case("median", distinct(4, 3), dim=0)
 case("median", [[1.0, nan, 2.0, 3.0], [inf, -inf, 1.0, 0.0]], dim=1)
 case("median", ints([[3, 1, 2, 4], [MIN, MAX, 0, 0]]), dim=1)
+FUNCTIONS["median_with_indices"] = with_index32(lambda x, dim: torch.median(x, dim, keepdim=True))
+case("median_with_indices", distinct(3, 5), dim=1)
+case("median_with_indices", distinct(4, 3), dim=0)
+case("median_with_indices", [[1.0, nan, 2.0, 3.0], [inf, -inf, 1.0, 0.0]], dim=1)
 for dim, correction in itertools.product([0, 1], [0, 1]):
     case("cov", normal(4, 5), dim=dim, correction=correction)
 
@@ -418,6 +444,9 @@ for name in ["topk", "topk_with_indices"]:
     case(name, [[2.0, nan, 1.0, -inf, inf]], k=3, dim=1)
     case(name, ints([[3, 1, 4, MIN, MAX]]), k=2, dim=1)
 case("topk", [[2.0, 1.0, 2.0, 2.0, 0.0]], k=2, dim=1, grad=False)
+FUNCTIONS["argtopk"] = lambda x, k, dim: index32(torch.topk(x, k, dim)[1])
+case("argtopk", distinct(2, 6), k=3, dim=1)
+case("argtopk", [[2.0, nan, 1.0, -inf, inf]], k=3, dim=1)
 
 # ---- Indices ----
 
@@ -427,7 +456,7 @@ def scatter(x, index, src, dim, mode):
         return x.scatter(dim, index.long(), src)
     if mode == "add":
         return x.scatter_add(dim, index.long(), src)
-    return x.scatter_reduce(dim, index.long(), src, "a" + mode)
+    return x.scatter_reduce(dim, index.long(), src, reduction(mode))
 
 
 def select_assign(x, index, src, dim, mode):
@@ -435,7 +464,23 @@ def select_assign(x, index, src, dim, mode):
         return x.index_copy(dim, index.long(), src)
     if mode == "add":
         return x.index_add(dim, index, src)
-    return x.index_reduce(dim, index.long(), src, "a" + mode)
+    return x.index_reduce(dim, index.long(), src, reduction(mode))
+
+
+def reduction(mode):
+    return mode if mode == "prod" else "a" + mode
+
+
+def rows(index, shape):
+    """The places, in the flattened leading axes, that the rows of indices name."""
+    strides = [math.prod(shape[axis + 1 : index.shape[-1]]) for axis in range(index.shape[-1])]
+    return (index.long() * torch.tensor(strides, dtype=i64)).sum(-1).flatten()
+
+
+def scatter_nd(x, index, src, mode):
+    rest = x.shape[index.shape[-1] :]
+    flat = select_assign(x.reshape(-1, *rest), rows(index, x.shape), src.reshape(-1, *rest), 0, mode)
+    return flat.reshape(x.shape)
 
 
 def take(x, index, dim):
@@ -452,7 +497,7 @@ FUNCTIONS |= {
     "embedding": lambda weight, index: F.embedding(index, weight),
     "nonzero": lambda x: [index32(places) for places in torch.nonzero(x, as_tuple=True)],
     "argwhere": lambda x: index32(torch.argwhere(x)),
-    "masked_select": lambda x, mask: x.masked_select(mask),
+    "mask_select": lambda x, mask: x.masked_select(mask),
     "one_hot": lambda x, classes: F.one_hot(x.long(), classes).to(x.dtype),
 }
 case("gather", normal(3, 4), indices(4, 3, 5), dim=1)
@@ -465,7 +510,25 @@ case("select", normal(2, 4, 2), ints([3, 3, 0, 1, 1], i64), dim=1)
 case("select", normal(3, 4), ints([]), dim=0)
 UNIQUE = ints([[2, 0, 4], [1, 3, 0]])
 REPEATED = ints([[2, 0, 2], [1, 1, 1]])
-for mode in ["set", "add", "max", "min"]:
+FUNCTIONS |= {
+    "select_dim": lambda x, dim, index: x.select(dim, index),
+    "gather_nd": lambda x, index: x[index.long().unbind(-1)],
+    "scatter_nd": scatter_nd,
+    "one_hot_fill": lambda x, classes, on, off, dim: torch.where(
+        F.one_hot(x.long() % classes, classes).movedim(-1, dim) == 1, on, off
+    ).to(x.dtype),
+}
+case("select_dim", normal(2, 3, 2), dim=1, index=2)
+case("gather_nd", normal(3, 4, 2), ints([[[2, 3], [0, 0]], [[2, 3], [1, 0]]]))
+case("gather_nd", normal(3, 4), ints([[2], [2], [0]], i64))
+case("gather_nd", normal(2, 2, 2), ints([[1, 0, 1], [0, 0, 0]]))
+for mode in ["set", "add", "prod", "max", "min"]:
+    case("scatter_nd", distinct(3, 4, 2), ints([[2, 3], [0, 0], [1, 3]]), uniform(-2, 2, 3, 2), mode=mode)
+    if mode != "set":
+        case("scatter_nd", distinct(3, 4), ints([[2], [0], [2]], i64), uniform(-2, 2, 3, 4), mode=mode)
+case("one_hot_fill", ints([[2, 0], [-1, 1]]), classes=3, on=7, off=-2, dim=1)
+case("one_hot_fill", ints([2, 0, -3]), classes=3, on=7, off=-2, dim=0)
+for mode in ["set", "add", "prod", "max", "min"]:
     tied = mode in ["max", "min"]
     case("scatter", distinct(2, 5), UNIQUE, uniform(-2, 2, 2, 3), dim=1, mode=mode)
     case("select_assign", distinct(4, 3), ints([3, 1]), uniform(-2, 2, 2, 3), dim=0, mode=mode)
@@ -481,8 +544,8 @@ case("argwhere", truths([[True, False, True], [False, False, True]]))
 case("argwhere", truths([False, False]))
 case("nonzero", truths([[True, False, True], [False, False, True]]))
 case("argwhere", [[0.0, nan], [-0.0, 2.0]])
-case("masked_select", normal(3, 4), bools(3, 4))
-case("masked_select", normal(2), truths([False, False]))
+case("mask_select", normal(3, 4), bools(3, 4))
+case("mask_select", normal(2), truths([False, False]))
 case("one_hot", ints([2, 0, 1, 1]), classes=3)
 case("one_hot", ints([[1, 0], [3, 3]], i64), classes=4)
 
@@ -600,6 +663,14 @@ for diagonal in [-5, -1, 0, 1, 2]:
     case("triu", normal(3, 4), diagonal=diagonal)
     case("tril", normal(2, 3, 2), diagonal=diagonal)
 case("triu", [[1.0, nan], [inf, nan]], diagonal=0)
+FUNCTIONS |= {
+    "triu_mask": lambda shape, offset: torch.ones(shape).triu(offset) == 0,
+    "tril_mask": lambda shape, offset: torch.ones(shape).tril(offset) == 0,
+    "diag_mask": lambda shape, offset: torch.ones(shape).triu(offset).tril(offset) == 0,
+}
+for name, offset in itertools.product(["triu_mask", "tril_mask", "diag_mask"], [-1, 0, 2]):
+    case(name, shape=[3, 4], offset=offset)
+    case(name, shape=[2, 3, 2], offset=offset)
 case("diag", normal(3, 4))
 case("diag", normal(2, 3, 2))
 
@@ -624,19 +695,47 @@ def norm(order):
     return lambda x, dim: torch.linalg.vector_norm(x, order, dim, keepdim=True)
 
 
+def magnitudes(x, full):
+    """The decomposition without the signs of its vectors, which are not determined."""
+    u, s, vt = torch.linalg.svd(x, full_matrices=full)
+    return u.abs(), s, vt.abs()
+
+
+def scalar(x):
+    return x if x.ndim else x.reshape(1)
+
+
+def regular(*shape):
+    """Square matrices that are far from singular."""
+    draw = normal(*shape)
+    return lambda: draw() + 2 * torch.eye(shape[-1], dtype=f64)
+
+
 FUNCTIONS |= {
     "matmul": torch.matmul,
     "linear": lambda x, weight, *bias: F.linear(x, weight.T, *bias),
     "dot": lambda x, y: torch.dot(x, y).reshape(1),
-    "outer": torch.outer,
-    "trace": lambda x: torch.trace(x).reshape(1),
+    "matvec": lambda a, x: (a @ x.unsqueeze(-1)).squeeze(-1),
+    "outer": lambda x, y: torch.outer(x, y) if x.ndim == 1 else x.unsqueeze(-1) * y.unsqueeze(-2),
+    "outer_dim": lambda x, y, dim: x.unsqueeze(dim + 1) * y.unsqueeze(dim),
+    "cross": lambda x, y, dim: torch.linalg.cross(x, y, dim=dim),
+    "trace": lambda x: x.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True, dtype=x.dtype),
     "l0_norm": norm(0),
     "l1_norm": norm(1),
     "l2_norm": norm(2),
     "max_abs_norm": norm(inf),
     "min_abs_norm": norm(-inf),
     "lp_norm": lambda x, p, dim: norm(p)(x, dim),
+    "vector_norm_dims": lambda x, p, dims: norm(p)(x, dims),
+    "vector_normalize": lambda x, p, dim, eps: F.normalize(x, p, dim, eps),
     "cosine_similarity": lambda x, y, dim, eps: F.cosine_similarity(x, y, dim, eps).unsqueeze(dim),
+    "det": lambda x: torch.linalg.det(x).reshape(x.shape[:-2] or 1),
+    "lu": torch.linalg.lu,
+    "qr": lambda x, reduced: torch.linalg.qr(x, "reduced" if reduced else "complete"),
+    "cholesky": lambda x, upper: torch.linalg.cholesky(x @ x.mT + torch.eye(x.shape[-2], dtype=x.dtype), upper=upper),
+    "solve": torch.linalg.solve,
+    "svd": magnitudes,
+    "einsum": lambda *xs, equation: scalar(torch.einsum(equation, *xs)),
 }
 case("matmul", normal(3, 4), normal(4, 2))
 case("matmul", normal(2, 3, 4), normal(2, 4, 2))
@@ -650,8 +749,17 @@ case("linear", normal(3, 4), normal(4, 2), normal(2))
 case("linear", normal(2, 3, 4), normal(4, 2))
 case("linear", normal(3), normal(3, 1), normal(1))
 case("dot", normal(5), normal(5))
+case("matvec", normal(2, 3), normal(3))
+case("matvec", normal(2, 4, 3), normal(1, 3))
 case("outer", normal(3), normal(2))
+case("outer", normal(2, 3), normal(2, 2))
+case("outer_dim", normal(2, 3), normal(1, 3), dim=0)
+case("cross", normal(2, 3), normal(2, 3), dim=1)
+case("cross", normal(3, 2), normal(3, 1), dim=0)
+case("cross", ints([1, 2, 3]), ints([-4, 5, 6]), dim=0)
 case("trace", normal(3, 3))
+case("trace", normal(2, 3, 2))
+case("trace", ints([[1, 2], [3, MAX]]))
 ZEROS = [[3.0, 0.0, -4.0], [0.0, 0.0, 0.0], [1.0, -1.0, 1e-3]]
 for name in ["l0_norm", "l1_norm", "l2_norm", "max_abs_norm", "min_abs_norm"]:
     case(name, distinct(3, 4), dim=1)
@@ -661,9 +769,48 @@ for name in ["l0_norm", "l1_norm", "l2_norm", "max_abs_norm", "min_abs_norm"]:
 for p in [3.0, 1.5, 0.5, -1.0, -2.0]:
     case("lp_norm", normal(2, 3), p=p, dim=1)
 case("lp_norm", ZEROS, p=3.0, dim=1)
+for p in [0.5, 1.5, 4.0, -1.0, -2.0, inf, -inf, 2.0, 1.0]:
+    case("lp_norm", ZEROS, p=p, dim=1)
+    case("vector_norm_dims", distinct(2, 3, 2), p=p, dims=[0, 2])
+case("vector_norm_dims", [[0.0, 2.0], [nan, 0.0]], p=0.0, dims=[0, 1])
+for p in [2.0, 1.0, 3.0, inf]:
+    case("vector_normalize", normal(2, 3), p=p, dim=1, eps=1e-12)
+    case("vector_normalize", ZEROS, p=p, dim=1, eps=0.5)
 case("cosine_similarity", normal(2, 4), normal(2, 4), dim=1, eps=1e-8)
 case("cosine_similarity", normal(3, 2), normal(3, 2), dim=0, eps=1e-8)
 case("cosine_similarity", [[0.0, 0.0], [1e-9, 0.0]], [[1.0, 2.0], [1.0, 0.0]], dim=1, eps=1e-8, grad=False)
+for shape in [(3, 3), (1, 1), (2, 2), (5, 5), (2, 4, 4), (0, 3, 3), (2, 0, 0), (0, 0)]:
+    case("det", regular(*shape))
+case("det", [[1.0, 2.0], [2.0, 4.0]], grad=False)
+case("det", [[nan, 2.0], [2.0, 4.0]], grad=False)
+for shape in [(3, 3), (1, 1), (3, 5), (5, 3), (2, 6, 4), (2, 2, 3, 3), (0, 2, 3)]:
+    case("lu", normal(*shape))
+    case("qr", normal(*shape), reduced=True)
+    case("qr", normal(*shape), reduced=False, grad=shape[-2] <= shape[-1])
+    case("svd", normal(*shape), full=False)
+    case("svd", normal(*shape[:-2], shape[-1] + 1, shape[-1]), full=True, grad=False)
+    case("cholesky", normal(*shape), upper=False)
+    case("cholesky", normal(*shape), upper=True)
+case("svd", [[1e200, 0.0], [0.0, 1e-200]], full=False, grad=False)
+case("solve", regular(3, 3), normal(3, 2))
+case("solve", regular(4, 4), normal(4))
+case("solve", regular(2, 3, 3), normal(2, 3))
+case("solve", regular(2, 1, 3, 3), normal(4, 3, 2))
+case("solve", regular(3, 3), normal(2, 3, 1))
+case("solve", regular(1, 1), normal(1, 1))
+case("solve", regular(2, 2), normal(2, 0))
+for equation, *shapes in [
+    ("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk", (2, 3), (3, 4)), ("ij->ji", (2, 3)), ("ba", (2, 3)), ("ii->i", (3, 3)),
+    ("ii", (3, 3)), ("iij->ji", (3, 3, 2)), ("iijj->", (2, 2, 3, 3)), ("i,i->", (4,), (4,)), ("i,j->ij", (2,), (3,)),
+    ("ij->", (2, 3)), ("ij->j", (2, 3)), ("bi,bi->b", (2, 3), (2, 3)), ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)),
+    ("...ij,...jk->...ik", (4, 1, 2, 3), (2, 3, 2)), ("...ii->...", (2, 3, 3)), ("i...->...", (2, 3, 2)),
+    ("...i,i", (2, 3), (3,)), ("...,...->...", (2, 3), (3,)), ("ij,jk,kl->il", (2, 3), (3, 2), (2, 3)),
+    ("ij,ik,il->jkl", (2, 2), (2, 3), (2, 1)), ("bhid,bhjd->bhij", (2, 2, 3, 2), (2, 2, 4, 2)), ("Ab,bC", (2, 3), (3, 2)),
+    ("ij,ij->ij", (2, 1), (2, 3)), ("i,i->", (1,), (3,)), ("ik,jk->ji", (2, 0), (3, 0)), ("...ij->ij", (2, 3, 2)),
+    ("abc,cd,def->abef", (2, 1, 3), (3, 2), (2, 2, 2)),
+]:  # fmt: skip
+    case("einsum", *[normal(*shape) for shape in shapes], equation=equation)
+case("einsum", ints([[1, 2], [3, 4]]), ints([5, 6]), equation="ij,j->i")
 
 # ---- Convolutions and pools ----
 
@@ -671,6 +818,7 @@ CONV = [F.conv1d, F.conv2d, F.conv3d]
 TRANSPOSED = [F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d]
 MAX_POOL = [F.max_pool1d, F.max_pool2d, F.max_pool3d]
 AVG_POOL = [F.avg_pool1d, F.avg_pool2d, F.avg_pool3d]
+ADAPTIVE = [F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d]
 
 
 def conv(x, weight, *bias, stride, padding, dilation, groups):
@@ -681,12 +829,44 @@ def conv_transpose(x, weight, *bias, stride, padding, dilation, groups, padding_
     return TRANSPOSED[x.ndim - 3](x, weight, bias[0] if bias else None, stride, padding, padding_out, groups, dilation)
 
 
-def max_pool(x, kernel, stride, padding, dilation):
-    return MAX_POOL[x.ndim - 3](x, kernel, stride, padding, dilation, return_indices=True)
+def max_pool(x, kernel, stride, padding, dilation, ceil=False):
+    return MAX_POOL[x.ndim - 3](x, kernel, stride, padding, dilation, ceil_mode=ceil, return_indices=True)
 
 
-def avg_pool(x, kernel, stride, padding, include):
-    return AVG_POOL[x.ndim - 3](x, kernel, stride, padding, False, include)
+def avg_pool(x, kernel, stride, padding, include, ceil=False):
+    return AVG_POOL[x.ndim - 3](x, kernel, stride, padding, ceil, include)
+
+
+def deform_conv2d(x, offset, weight, *rest, mask, bias, stride, padding, dilation, groups, offset_groups):
+    """By the definition: at a distance of d rows or columns, an element of the image weighs max(0, 1 - |d|)."""
+    rest = list(rest)
+    batch, channels, height, width = x.shape
+    kernel, (rows, columns) = weight.shape[2:], offset.shape[2:]
+    factor = rest.pop(0) if mask else torch.ones(batch, offset.shape[1] // 2, rows, columns, dtype=x.dtype)
+    shape = (batch, offset_groups, *kernel, rows, columns)
+    factor, offset = factor.reshape(shape), offset.reshape(*shape[:4], 2, rows, columns)
+    weights = []
+    for axis, (size, count) in enumerate([(height, rows), (width, columns)]):
+        start = (torch.arange(count) * stride[axis] - padding[axis]).reshape([-1, 1] if axis == 0 else [1, -1])
+        tap = (torch.arange(kernel[axis]) * dilation[axis]).reshape([-1, 1, 1, 1] if axis == 0 else [1, -1, 1, 1])
+        places = offset[:, :, :, :, axis] + start + tap
+        weights.append((1 - (places[..., None] - torch.arange(size)).abs()).clamp(min=0))
+    planes = x.reshape(batch, offset_groups, -1, height, width)
+    samples = torch.einsum("bgijhwy,bgijhwx,bgcyx,bgijhw->bgcijhw", *weights, planes, factor)
+    samples = samples.reshape(batch, groups, channels // groups, *kernel, rows, columns)
+    weight = weight.reshape(groups, -1, *weight.shape[1:])
+    y = torch.einsum("bgcijhw,gocij->bgohw", samples, weight).reshape(batch, -1, rows, columns)
+    return y + rest[0][:, None, None] if bias else y
+
+
+def gradient(f):
+    """The gradient of a function in its first input, for one of its result."""
+
+    def call(x, grad, *rest, **args):
+        x = x if x.requires_grad else x.detach().requires_grad_()
+        return torch.autograd.grad(f(x, **args), x, grad, create_graph=True)[0]
+
+    return call
 
 
 FUNCTIONS |= {
@@ -695,6 +875,11 @@ FUNCTIONS |= {
     "max_pool": lambda *x, **k: max_pool(*x, **k)[0],
     "max_pool_with_indices": with_index32(max_pool),
     "avg_pool": avg_pool,
+    "deform_conv2d": deform_conv2d,
+    "conv_weight_backward": lambda x, weight, grad, **k: gradient(lambda w: conv(x, w, **k))(weight, grad),
+    "max_pool_with_indices_backward": lambda x, grad, index, **k: gradient(lambda x: max_pool(x, **k)[0])(x, grad),
+    "avg_pool_backward": gradient(avg_pool),
+    "adaptive_avg_pool": lambda x, size: ADAPTIVE[x.ndim - 3](x, size),
 }
 
 
@@ -731,6 +916,117 @@ for include in [True, False]:
     case("avg_pool", normal(1, 2, 4, 4, 5), kernel=[2, 2, 3], stride=[2, 1, 2], padding=[1, 0, 1], include=include)
 case("avg_pool", [[[1.0, nan, 3.0, 2.0, inf, -inf]]], kernel=[2], stride=[2], padding=[0], include=True)
 
+# One more window overhangs, or lies in the padding at the end and is dropped.
+for kernel, stride, padding, size in [(3, 2, 0, 8), (3, 2, 1, 8), (2, 3, 1, 7), (2, 4, 1, 3), (4, 3, 1, 4), (1, 2, 0, 4)]:
+    case("max_pool", distinct(1, 2, size), kernel=[kernel], **window(1, stride, padding), ceil=True)
+    for include in [True, False]:
+        args = {"kernel": [kernel], "stride": [stride], "padding": [padding], "include": include, "ceil": True}
+        case("avg_pool", normal(1, 2, size), **args)
+case("max_pool_with_indices", distinct(1, 2, 6, 5), kernel=[3, 2], **window(2, [2, 2], [1, 0], [2, 1]), ceil=True)
+case("max_pool", distinct(1, 1, 3, 4, 5), kernel=[2, 3, 2], **window(3, [2, 2, 3], [1, 1, 0]), ceil=True)
+for include in [True, False]:
+    case("avg_pool", normal(2, 1, 6, 5), kernel=[3, 2], stride=[2, 2], padding=[1, 0], include=include, ceil=True)
+    case("avg_pool", normal(1, 1, 3, 4, 5), kernel=[2, 3, 2], stride=[2, 2, 3], padding=[1, 1, 0], include=include, ceil=True)
+case("avg_pool", [[[1.0, 2.0, 3.0, nan, 5.0, inf]]], kernel=[4], stride=[4], padding=[1], include=True, ceil=True)
+for ceil in [False, True]:
+    pools = {"kernel": [3, 2], "stride": [2, 2], "padding": [1, 0], "ceil": ceil}
+    out = [1, 2, 4 if ceil else 3, 3 if ceil else 2]
+    for include in [True, False]:
+        case("avg_pool_backward", normal(1, 2, 6, 5), normal(*out), include=include, **pools)
+    x = distinct(1, 2, 6, 5)()
+    index = F.max_pool2d(x, [3, 2], [2, 2], [1, 0], 1, ceil, return_indices=True)[1]
+    case("max_pool_with_indices_backward", x, normal(*out), index32(index), dilation=[1, 1], **pools)
+case("conv_weight_backward", normal(2, 4, 5, 6), normal(6, 2, 3, 2), normal(2, 6, 3, 5), **window(2, [2, 1], [1, 0], groups=2))
+for x, size in [
+    (normal(2, 2, 7), [3]), (normal(1, 2, 3), [5]), (normal(1, 2, 6), [4]), (normal(2, 1, 6, 4), [3, 2]),
+    (normal(1, 2, 5, 7), [3, 7]), (normal(1, 1, 4, 5), [1, 3]), (normal(1, 1, 3, 4, 5), [2, 4, 3]),
+    ([[[1.0, 2.0, nan, 4.0, inf, 6.0, 7.0]]], [3]), ([[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, inf, nan]]], [3]),
+]:  # fmt: skip
+    case("adaptive_avg_pool", x, size=size)
+
+
+def moved(*shape):
+    """Displacements that are never whole, where the slope would be any between two."""
+    return lambda: normal(*shape)() + 0.0005
+
+
+deform = window(2, groups=1, offset_groups=1)
+case("deform_conv2d", normal(2, 2, 4, 5), moved(2, 8, 3, 4), normal(3, 2, 2, 2), mask=False, bias=False, **deform)
+deform = window(2, [2, 1], [1, 2], [1, 2], groups=2, offset_groups=2)
+case(
+    "deform_conv2d", normal(1, 4, 5, 4), moved(1, 24, 3, 4), normal(4, 2, 2, 3), uniform(0, 1, 1, 12, 3, 4), normal(4),
+    mask=True, bias=True, **deform,
+)  # fmt: skip
+deform = window(2, 1, 1, groups=2, offset_groups=1)
+case("deform_conv2d", normal(2, 2, 3, 1), moved(2, 6, 3, 3), normal(2, 1, 3, 1), uniform(0, 1, 2, 3, 3, 3), mask=True, bias=False, **deform)
+
+# ---- Windows, resampling, grids ----
+
+
+def interpolate(x, mode, size=None, scale=None, align=None):
+    return F.interpolate(x, size, scale, mode, align)
+
+
+FUNCTIONS |= {
+    "unfold": lambda x, dim, size, step: x.unfold(dim, size, step),
+    "unfold4d": lambda x, kernel, stride, padding, dilation: F.unfold(x, kernel, dilation, padding, stride),
+    "fold4d": lambda x, size, kernel, stride, padding, dilation: F.fold(x, size, kernel, dilation, padding, stride),
+    "interpolate": interpolate,
+    "grid_sample_2d": lambda x, grid, mode, padding, align: F.grid_sample(x, grid, mode, padding, align),
+    "affine_grid_2d": lambda maps, dims: F.affine_grid(maps, dims, align_corners=True),
+    "meshgrid": lambda *xs, indexing: torch.meshgrid(*xs, indexing=indexing),
+    "cartesian_grid": lambda shape, dtype: torch.stack(
+        torch.meshgrid(*[torch.arange(n, dtype=DTYPES[dtype]) for n in shape], indexing="ij"), -1
+    ),
+}
+case("unfold", normal(7), dim=0, size=3, step=2)
+case("unfold", normal(2, 5, 3), dim=1, size=2, step=1)
+case("unfold", normal(3, 4), dim=0, size=1, step=5)
+case("unfold", ints([[1, 2, 3], [4, 5, 6]]), dim=1, size=3, step=1)
+case("unfold", [1.0, nan, 3.0, inf], dim=0, size=2, step=1)
+case("unfold4d", normal(2, 2, 3, 4), kernel=[2, 3], **window(2))
+case("unfold4d", normal(1, 2, 5, 4), kernel=[2, 2], **window(2, [2, 1], [1, 2], [3, 1]))
+case("unfold4d", [[[[1.0, nan], [inf, 4.0]]]], kernel=[2, 1], **window(2, 1, 1))
+case("fold4d", normal(2, 12, 4), size=[3, 4], kernel=[2, 3], **window(2))
+case("fold4d", normal(1, 8, 14), size=[5, 4], kernel=[2, 2], **window(2, [2, 1], [1, 2], [3, 1]))
+case("fold4d", normal(1, 4, 1), size=[5, 4], kernel=[2, 2], **window(2, 3, 0, 2))
+case("fold4d", [[[1.0, nan, 2.0], [inf, 3.0, -inf]]], size=[1, 4], kernel=[1, 2], **window(2))
+
+for mode in ["nearest", "nearest-exact"]:
+    for size in [[5, 7], [2, 3], [3, 1], [4, 4]]:
+        case("interpolate", normal(1, 2, 4, 3), mode=mode, size=size)
+    for scale in [[2.0, 1.5], [0.5, 0.75], [1.3, 0.7]]:
+        case("interpolate", normal(1, 1, 4, 10), mode=mode, scale=scale)
+for mode, align in itertools.product(["bilinear", "bicubic"], [False, True]):
+    for size in [[5, 7], [2, 3], [3, 1], [4, 3], [1, 6]]:
+        case("interpolate", normal(1, 2, 4, 3), mode=mode, size=size, align=align)
+    for scale in [[2.0, 1.5], [0.5, 0.75], [1.3, 0.7]]:
+        case("interpolate", normal(2, 1, 4, 5), mode=mode, scale=scale, align=align)
+    case("interpolate", normal(1, 2, 1, 1), mode=mode, size=[2, 3], align=align)
+case("interpolate", [[[[1.0, 2.0, 3.0, nan, 5.0]]]], mode="bilinear", size=[1, 10], align=False)
+
+for mode, padding, align in itertools.product(
+    ["bilinear", "nearest", "bicubic"], ["zeros", "border", "reflection"], [False, True]
+):
+    case("grid_sample_2d", normal(2, 2, 3, 4), uniform(-1.8, 1.8, 2, 2, 3, 2), mode=mode, padding=padding, align=align)
+    case("grid_sample_2d", normal(1, 1, 2, 3), uniform(-9, 9, 1, 2, 2, 2), mode=mode, padding=padding, align=align)
+CORNERS = [[[[-1.0, -1.0], [1.0, 1.0], [0.0, 0.0]], [[-1.0, 0.5], [1.0, -0.25], [2.0, -2.0]]]]
+for padding, align in itertools.product(["zeros", "border", "reflection"], [False, True]):
+    case("grid_sample_2d", normal(1, 2, 3, 5), CORNERS, mode="bilinear", padding=padding, align=align)
+case("grid_sample_2d", normal(1, 1, 1, 1), uniform(-1.8, 1.8, 1, 2, 2, 2), mode="bilinear", padding="reflection", align=True)
+HOLES = [[[[1.0, 2.0, nan], [3.0, 4.0, inf]]]]
+OUTSIDE = [[[[-0.9, 0.3], [5.0, 0.0], [0.9, 0.0], [nan, 0.0]]]]
+case("grid_sample_2d", HOLES, OUTSIDE, mode="bilinear", padding="zeros", align=False)
+case("affine_grid_2d", normal(2, 2, 3), dims=[2, 1, 3, 4])
+case("affine_grid_2d", normal(1, 2, 3), dims=[1, 5, 1, 2])
+for indexing in ["ij", "xy"]:
+    case("meshgrid", normal(2), normal(3), indexing=indexing)
+    case("meshgrid", normal(2), normal(1), normal(3), indexing=indexing)
+    case("meshgrid", normal(3), indexing=indexing)
+case("meshgrid", ints([1, 2]), ints([3, 4, 5]), indexing="ij")
+case("cartesian_grid", shape=[2, 3], dtype="i32")
+case("cartesian_grid", shape=[2, 1, 3], dtype="i64")
+
 # ---- Activations ----
 
 ACTIVATIONS = {
@@ -747,6 +1043,14 @@ ACTIVATIONS = {
     "hard_sigmoid": (F.hardsigmoid, [{}]),
     "hard_swish": (F.hardswish, [{}]),
     "softsign": (F.softsign, [{}]),
+    "softplus_with_threshold": (F.softplus, [{"beta": 1.0, "threshold": 20.0}, {"beta": 2.5, "threshold": 1.0}]),
+    "hardtanh": (F.hardtanh, [{"min_val": -1.0, "max_val": 1.0}, {"min_val": 0.5, "max_val": 3.5}]),
+    "relu6": (F.relu6, [{}]),
+    "tanhshrink": (F.tanhshrink, [{}]),
+    "threshold": (F.threshold, [{"threshold": 0.25, "value": -2.0}, {"threshold": -1.0, "value": 20.0}]),
+    "thresholded_relu": (lambda x, alpha: F.threshold(x, alpha, 0.0), [{"alpha": 1.0}]),
+    "hard_shrink": (F.hardshrink, [{"lambd": 0.5}, {"lambd": 1.0}]),
+    "soft_shrink": (F.softshrink, [{"lambd": 0.5}, {"lambd": 1.0}]),
 }
 # Not between 20 and 40, where PyTorch's softplus is the identity already: 2e-9 off.
 CURVE = [nan, inf, -inf, 0.0, -0.0, 1.0, -1.0, 3.0, -3.0, 0.25, -7.5, 12.0, -12.0, 40.0, -40.0, 1e4, -1e4]
@@ -801,7 +1105,31 @@ def batch_norm(x, mean, var, weight, bias, training, momentum, eps):
     return y, mean, var
 
 
-def attention(q, k, v, *rest, mask, bias, causal, scale=None):
+def batch_norm_train(x, weight, bias, eps):
+    dims = [dim for dim in range(x.ndim) if dim != 1]
+    var, mean = torch.var_mean(x.detach(), dims, correction=0)
+    return F.batch_norm(x, None, None, weight, bias, True, 0.1, eps), mean, var
+
+
+def capped_attention(q, k, v, *rest, mask, bias, causal, softcap, scale=None, top_left=False):
+    """With bounded scores, which PyTorch's own has not, and heads that share keys and values."""
+    if q.ndim > 3:
+        k, v = [x.repeat_interleave(q.shape[-3] // k.shape[-3], -3) for x in [k, v]]
+    scores = q @ k.mT * (scale or q.shape[-1] ** -0.5)
+    scores = softcap * torch.tanh(scores / softcap) if softcap else scores
+    rest = list(rest)
+    m, n = scores.shape[-2:]
+    if mask:
+        scores = scores.masked_fill(rest.pop(0), -inf)
+    if causal:
+        scores = scores.masked_fill(torch.ones(m, n).triu(1 if top_left else n - m + 1).bool(), -inf)
+    return F.softmax(scores + rest.pop(0) if bias else scores, -1) @ v
+
+
+def attention(q, k, v, *rest, mask, bias, causal, scale=None, softcap=None, top_left=None):
+    if softcap or top_left or q.shape[:-2] != k.shape[:-2]:
+        more = {"scale": scale, "softcap": softcap, "top_left": top_left}
+        return capped_attention(q, k, v, *rest, mask=mask, bias=bias, causal=causal, **more)
     rest = list(rest)
     hidden = rest.pop(0) if mask else torch.zeros(1, 1, dtype=torch.bool)
     more = rest.pop(0) if bias else torch.zeros(1, 1, dtype=q.dtype)
@@ -812,15 +1140,28 @@ def attention(q, k, v, *rest, mask, bias, causal, scale=None):
     return F.scaled_dot_product_attention(q, k, v, attn_mask=shift, scale=scale)
 
 
-FUNCTIONS |= {"layer_norm": layer_norm, "batch_norm": batch_norm, "attention": attention}
+FUNCTIONS |= {
+    "layer_norm": layer_norm,
+    "batch_norm": lambda x, weight, bias, mean, var, eps: F.batch_norm(x, mean, var, weight, bias, False, 0.1, eps),
+    "batch_norm_train": batch_norm_train,
+    "batch_norm_layer": batch_norm,
+    "attention": attention,
+}
 case("layer_norm", normal(3, 5), normal(5), normal(5), eps=1e-5)
 case("layer_norm", normal(2, 3, 4), normal(4), eps=1e-5)
 case("layer_norm", normal(2, 4), eps=0.1)
 case("layer_norm", [[2.0, 2.0, 2.0], [1e4, 1e4 + 1, 1e4 - 1], [nan, 1.0, 2.0]], eps=0.25)
-for shape, training in itertools.product([(3, 2, 2, 2), (2, 3, 1, 2)], [True, False]):
+for shape in [(2, 3, 2), (4, 2), (2, 2, 1, 3), (1, 2, 2, 1, 2)]:
+    affine = [normal(shape[1]), normal(shape[1])]
+    case("batch_norm_train", normal(*shape), *affine, eps=1e-5)
+    # PyTorch's gradients end at the statistics.
+    statistics = [normal(shape[1]), uniform(0.5, 2, shape[1])]
+    case("batch_norm", normal(*shape), *affine, *statistics, eps=1e-3, grad=False)
+case("batch_norm_train", [[1.0, 2.0], [nan, 2.0], [3.0, 2.0]], [1.0, 2.0], [0.0, 1.0], eps=0.1)
+for shape, training in itertools.product([(3, 2, 2, 2), (2, 3, 1, 2), (4, 3)], [True, False]):
     c = shape[1]
     case(
-        "batch_norm", normal(*shape), normal(c), uniform(0.5, 2, c), normal(c), normal(c),
+        "batch_norm_layer", normal(*shape), normal(c), uniform(0.5, 2, c), normal(c), normal(c),
         training=training, momentum=0.1, eps=1e-5, grad=training,
     )  # fmt: skip
 for mask, bias, causal in itertools.product([False, True], repeat=3):
@@ -831,6 +1172,16 @@ for mask, bias, causal in itertools.product([False, True], repeat=3):
     broadcast = [lambda x=x: (x() if callable(x) else x)[None] for x in rest]
     case("attention", *shapes, *broadcast, mask=mask, bias=bias, causal=causal)
 case("attention", normal(1, 2, 3, 2), normal(1, 2, 3, 2), normal(1, 2, 3, 2), mask=False, bias=False, causal=True, scale=0.3)
+plain = {"mask": False, "bias": False, "causal": False}
+case("attention", normal(2, 3, 4), normal(2, 4, 4), normal(2, 4, 5), **plain, softcap=0.5)
+case("attention", normal(2, 3, 4), normal(2, 5, 4), normal(2, 5, 2), normal(1, 3, 5), mask=False, bias=True, causal=True, softcap=2.0)
+case("attention", normal(2, 3, 2), normal(2, 5, 2), normal(2, 5, 2), mask=False, bias=False, causal=True, top_left=True)
+case("attention", normal(1, 4, 2), normal(1, 2, 2), normal(1, 2, 1), truths([[[False, False]]]), mask=True, bias=False, causal=True, top_left=True)
+case("attention", normal(2, 4, 3, 2), normal(2, 2, 5, 2), normal(2, 2, 5, 3), **plain)
+case(
+    "attention", normal(1, 6, 2, 2), normal(1, 2, 3, 2), normal(1, 2, 3, 2), truths([[[[False, i % 2 > 0, i > 3]] for i in range(6)]]), normal(1, 1, 2, 3),
+    mask=True, bias=True, causal=True, softcap=1.5,
+)  # fmt: skip
 
 # ---- Losses ----
 
@@ -864,5 +1215,84 @@ for name, args in {"mse": {}, "l1": {}, "huber": {"delta": 1.0}, "smooth_l1": {"
 case("binary_cross_entropy_with_logits", [0.0, 1e3, -1e3, 1e3, nan], [0.5, 1.0, 0.0, 0.0, 0.5], reduction="none")
 case("kl_div", [-1.0, -2.0], [0.0, 1.0], reduction="none", grad=False)
 case("cross_entropy", [[1e4, 0.0, -1e4], [-inf, 0.0, 1.0], [nan, 0.0, 1.0]], ints([2, 1, 1]), reduction="none")
+
+FUNCTIONS["cross_entropy_with_logits"] = lambda x, target: F.cross_entropy(x, target, reduction="none")
+case("cross_entropy_with_logits", normal(3, 4), uniform(0, 1, 3, 4))
+case("cross_entropy_with_logits", [[1e4, 0.0, -1e4], [nan, 0.0, 1.0]], [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
+
+
+def ctc_loss(x, targets, steps, lengths, blank):
+    return F.ctc_loss(F.log_softmax(x, 2), targets, steps, lengths, blank, reduction="none")
+
+
+FUNCTIONS["ctc_loss"] = ctc_loss
+# Repeated labels, an empty target, one step, another blank.
+case("ctc_loss", normal(6, 3, 4), ints([[1, 2, 2], [3, 1, 0], [0, 0, 0]]), ints([6, 4, 3]), ints([3, 2, 0]), blank=0)
+case("ctc_loss", normal(7, 2, 3), ints([[0, 0, 1, 0], [1, 0, 0, 0]]), ints([7, 5]), ints([4, 3]), blank=2)
+case("ctc_loss", normal(1, 2, 5), ints([[4], [1]]), ints([1, 1]), ints([1, 0]), blank=3)
+case("ctc_loss", normal(2, 2, 3), ints([[1, 1], [1, 2]]), ints([2, 1]), ints([2, 2]), blank=0, grad=False)
+
+# ---- Signals ----
+
+
+def real_parts(z):
+    return z.real, z.imag
+
+
+def stft(x, *window, n_fft, hop, center, onesided, win=None):
+    window = window[0] if window else torch.ones(win or n_fft, dtype=x.dtype)
+    y = torch.stft(
+        x, n_fft, hop, win, window, center=center, onesided=onesided, pad_mode="reflect", return_complex=True
+    )  # fmt: skip
+    return torch.view_as_real(y.transpose(1, 2).contiguous())
+
+
+def istft(y, *window, n_fft, hop, center, onesided, win=None, length=None):
+    window = window[0] if window else torch.ones(win or n_fft, dtype=y.dtype)
+    y = torch.view_as_complex(y.contiguous()).transpose(1, 2)
+    return torch.istft(y, n_fft, hop, win, window, center=center, onesided=onesided, length=length)
+
+
+FUNCTIONS |= {
+    "rfft": lambda x, dim, n=None: real_parts(torch.fft.rfft(x, n, dim)),
+    "irfft": lambda re, im, dim, n=None: torch.fft.irfft(torch.complex(re, im), n, dim),
+    "cfft": lambda re, im, dim, n=None: real_parts(torch.fft.fft(torch.complex(re, im), n, dim)),
+    "ifft": lambda re, im, dim, n=None: real_parts(torch.fft.ifft(torch.complex(re, im), n, dim)),
+    "stft": stft,
+    "istft": istft,
+    "hann_window": lambda size, periodic, dtype: torch.hann_window(size, periodic, dtype=DTYPES[dtype]),
+    "hamming_window": lambda size, periodic, dtype: torch.hamming_window(
+        size, periodic, 25 / 46, 21 / 46, dtype=DTYPES[dtype]
+    ),
+    "blackman_window": lambda size, periodic, dtype: torch.blackman_window(size, periodic, dtype=DTYPES[dtype]),
+}
+for name in ["rfft", "irfft", "cfft", "ifft"]:
+    draws = lambda *shape, name=name: [normal(*shape)] * (1 if name == "rfft" else 2)
+    case(name, *draws(2, 6), dim=1)
+    case(name, *draws(5, 2), dim=0)
+    case(name, *draws(2, 3, 2), dim=1, n=7)
+    case(name, *draws(2, 9), dim=1, n=4)
+    case(name, *draws(70), dim=0, n=67)
+    case(name, *draws(66), dim=0, n=72)
+case("rfft", [1.0], dim=0)
+case("rfft", [1.0, inf, 2.0], dim=0)
+case("irfft", [1.0, 2.0], [3.0, 4.0], dim=0)
+case("irfft", [1.0, 2.0, 3.0], [3.0, 4.0, 5.0], dim=0, n=5)
+for center, onesided in itertools.product([True, False], repeat=2):
+    sides = {"center": center, "onesided": onesided}
+    case("stft", normal(2, 11), normal(6), n_fft=6, hop=2, **sides)
+    case("stft", normal(1, 12), normal(4), n_fft=5, hop=3, win=4, **sides)
+    case("stft", normal(1, 12), n_fft=4, hop=4, **sides)
+    kept = 4 if onesided else 6
+    case("istft", normal(2, 3, kept, 2), uniform(0.2, 1, 6), n_fft=6, hop=2, **sides)
+    case("istft", normal(1, 3, kept, 2), n_fft=6, hop=3, **sides)
+case("stft", normal(1, 15), normal(4), n_fft=4, hop=6, center=True, onesided=True)
+case("istft", normal(1, 4, 4, 2), uniform(0.2, 1, 4), n_fft=6, hop=2, win=4, center=True, onesided=True)
+for length in [3, 8]:
+    case("istft", normal(1, 4, 3, 2), uniform(0.2, 1, 4), n_fft=4, hop=2, center=True, onesided=True, length=length)
+for name in ["hann_window", "hamming_window", "blackman_window"]:
+    for size, periodic in itertools.product([0, 1, 2, 7, 8], [True, False]):
+        case(name, size=size, periodic=periodic, dtype="f64")
+    case(name, size=9, periodic=True, dtype="f32")
 
 pathlib.Path(__file__).with_name("cases.txt").write_text("\n".join([f"# torch {torch.__version__}", *lines]) + "\n")

@@ -10,12 +10,12 @@
 //! | other element-wise functions | 4 ulp; half types, computed in f32, 1 ulp |
 //! | sum, mean, cumsum, matmul, conv, avg_pool, adding writes | `(32 + √n) ε` of the same op on absolute values |
 //! | prod, cumprod | `(32 + √n) ε` of the result |
-//! | fused | `32 ε` of the result and `8 ε` |
+//! | fused | `32 ε` of the result and `8 ε`; of layer_norm, `8 ε` of what it gives for a number as great as the row's greatest |
 //!
 //! `n` is the number of elements of the largest operand, ε that of the type that accumulates: f32 for half types, whose
 //! result may be off by 1 ulp more. Adding writes and fused ops may work in the half type itself.
 
-use keyway::op::{self, BinaryOp, HasMeta, IndexOp, Op, ReduceOp, ScanOp, ScatterMode, UnaryOp};
+use keyway::op::{self, BinaryOp, FusedOp, HasMeta, IndexOp, Op, ReduceOp, ScanOp, ScatterMode, UnaryOp};
 use keyway::{DType, TensorData};
 
 use super::operand::Limits;
@@ -115,11 +115,11 @@ fn tolerance(op: &Op<Dense>, result: DType) -> Tolerance {
         Op::Reduce(..) | Op::Scan(..) => Tolerance::Ulp(0.0),
         Op::Index(op) => match **op {
             IndexOp::Scatter {
-                mode: ScatterMode::Add,
+                mode: ScatterMode::Add | ScatterMode::Mul,
                 ..
             }
             | IndexOp::SelectAssign {
-                mode: ScatterMode::Add,
+                mode: ScatterMode::Add | ScatterMode::Mul,
                 ..
             } => Tolerance::NarrowSum,
             IndexOp::Scatter { mode, .. } | IndexOp::SelectAssign { mode, .. }
@@ -159,8 +159,30 @@ fn errors(tolerance: &Tolerance, op: &Op<Dense>, want: &Dense) -> Vec<f64> {
             .map(|(x, m)| terms * limits.epsilon * m + rounding(x))
             .collect(),
         Tolerance::Product => want.map(|x| terms * wide * x.abs() + rounding(x)).collect(),
-        Tolerance::Fused => want.map(|x| limits.epsilon * (32.0 * x.abs() + 8.0)).collect(),
+        Tolerance::Fused => want
+            .zip(cancelled(op))
+            .map(|(x, lost)| limits.epsilon * (32.0 * x.abs() + 8.0 * lost))
+            .collect(),
     }
+}
+
+/// How much greater than 1 what a fused op subtracts may be, before it is scaled: its rounding is in the result.
+fn cancelled(op: &Op<Dense>) -> impl Iterator<Item = f64> {
+    let mut rows = vec![];
+    let mut width = 1;
+    if let Op::Fused(op) = op
+        && let FusedOp::LayerNorm { x, weight, eps, .. } = &**op
+    {
+        let greatest = |x: &[Value]| x.iter().map(|x| x.float().abs()).fold(0.0, f64::max);
+        let weight = weight.as_ref().map_or(1.0, |weight| greatest(&weight.values));
+        width = x.shape().last().copied().unwrap_or(1).max(1);
+        rows.extend(x.values.chunks(width).map(|row| {
+            let mean = row.iter().map(|x| x.float()).sum::<f64>() / width as f64;
+            let var = row.iter().map(|x| (x.float() - mean).powi(2)).sum::<f64>() / width as f64;
+            (weight * greatest(row) / (var + eps).sqrt()).max(1.0)
+        }));
+    }
+    (0..).map(move |i| rows.get(i / width).copied().unwrap_or(1.0))
 }
 
 /// What an op that adds gives for the absolute values of its operands.

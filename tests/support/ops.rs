@@ -37,11 +37,13 @@ structured! {
         IndexOp::Gather { .. } => "gather",
         IndexOp::Scatter { mode: ScatterMode::Set, .. } => "scatter set",
         IndexOp::Scatter { mode: ScatterMode::Add, .. } => "scatter add",
+        IndexOp::Scatter { mode: ScatterMode::Mul, .. } => "scatter mul",
         IndexOp::Scatter { mode: ScatterMode::Max, .. } => "scatter max",
         IndexOp::Scatter { mode: ScatterMode::Min, .. } => "scatter min",
         IndexOp::Select { .. } => "select",
         IndexOp::SelectAssign { mode: ScatterMode::Set, .. } => "select_assign set",
         IndexOp::SelectAssign { mode: ScatterMode::Add, .. } => "select_assign add",
+        IndexOp::SelectAssign { mode: ScatterMode::Mul, .. } => "select_assign mul",
         IndexOp::SelectAssign { mode: ScatterMode::Max, .. } => "select_assign max",
         IndexOp::SelectAssign { mode: ScatterMode::Min, .. } => "select_assign min",
         IndexOp::Where { .. } => "where",
@@ -351,12 +353,10 @@ fn movements(shape: &Shape, dtype: DType) -> Vec<Op<Operand>> {
 fn writes_and_reads(shape: &Shape, dtype: DType) -> Vec<Op<Operand>> {
     let rank = shape.rank();
     let of = |shape: &Shape, fill| Operand::new(shape.clone(), dtype, fill);
-    let fill = |mode| {
-        if mode == ScatterMode::Add {
-            Fill::Spiked
-        } else {
-            Fill::Wild
-        }
+    let fill = |mode| match mode {
+        ScatterMode::Add => Fill::Spiked,
+        ScatterMode::Mul => Fill::Unit,
+        _ => Fill::Wild,
     };
     let mut ops = vec![];
     for (axis, index_dtype) in (0..rank).zip(

@@ -443,6 +443,10 @@ fn order(a: Value, b: Value) -> Ordering {
 /// The tensor whose line along `axis` at each place is `f` of the line of `x` there.
 fn lines(x: &Dense, axis: usize, meta: &Meta, f: impl Fn(Vec<Value>) -> Vec<Value>) -> Dense {
     let mut out = Dense::zeros(meta);
+    if x.values.is_empty() {
+        // There may be more empty lines than can be counted.
+        return out;
+    }
     for start in indices(&x.shape().clone().with(axis, 1)) {
         let line = (0..x.shape()[axis])
             .map(|i| x.at(&with(&start, axis, i)))
@@ -575,6 +579,7 @@ fn written(mode: ScatterMode, old: Value, new: Value, dtype: DType) -> Value {
     match mode {
         ScatterMode::Set => new,
         ScatterMode::Add => step(BinaryOp::Add, old, new, dtype),
+        ScatterMode::Mul => step(BinaryOp::Mul, old, new, dtype),
         ScatterMode::Max => step(BinaryOp::Max, old, new, dtype),
         ScatterMode::Min => step(BinaryOp::Min, old, new, dtype),
     }

@@ -8,6 +8,8 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use burn_flex::FlexTensor;
+use burn_flex::ops::fft::rfft_f32;
 use burn_tensor::Tensor as Burn;
 use candle_core::{Device as CandleDevice, Tensor as Candle};
 use keyway::prelude::*;
@@ -156,8 +158,22 @@ fn main() {
         ),
         x.conv2d(w, 1, 1, 1, 1)
     );
+    // burn-flex transforms lengths that are powers of two.
+    transforms(&mut rows, "rfft 1024x1024", &square, true);
+    transforms(&mut rows, "rfft 65536", &inputs([1 << 16]), true);
+    transforms(&mut rows, "rfft 65537", &inputs([(1 << 16) + 1]), false);
     mlp::rows(&mut rows);
     print(&rows, &torch());
+}
+
+/// A row for the spectrum of the last axis.
+fn transforms<const D: usize>(rows: &mut Vec<Row>, name: &str, x: &Inputs<D>, in_burn: bool) {
+    let burn = x.burn.to_data();
+    let burn = FlexTensor::from_data(burn);
+    let keyway = || drop(black_box(keyway::signal::rfft(x.keyway.clone(), -1, None)));
+    let peer = || drop(black_box(rfft_f32(burn.clone(), D - 1, None)));
+    let peer: Work = in_burn.then(|| Box::new(peer) as _);
+    rows.push(row(name, [Some(Box::new(keyway)), peer, None]));
 }
 
 /// What the torch script measured: name, threads, microseconds.

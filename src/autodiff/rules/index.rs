@@ -27,6 +27,7 @@ pub(super) fn reads<T: Wanted>(op: &IndexOp<T>) -> Reads {
         IndexOp::Gather { .. } | IndexOp::Select { .. } => Reads::inputs(INDEX),
         IndexOp::Scatter { mode, .. } | IndexOp::SelectAssign { mode, .. } => match mode {
             ScatterMode::Set | ScatterMode::Add => Reads::inputs(INDEX),
+            ScatterMode::Mul => Reads::inputs(ALL),
             ScatterMode::Max | ScatterMode::Min => Reads::inputs(ALL).and_output(true),
         },
         IndexOp::Where { .. } => Reads::inputs(CONDITION),
@@ -155,6 +156,26 @@ fn scatter<B: PlainBackend>(
                 last.equal(order)?.choose(grad, 0.0)
             };
             (x.grad(rest)?, src.grad(written)?)
+        }
+        // The product of the other factors at the place; where one is 0, not by division.
+        ScatterMode::Mul => {
+            let is_zero = |x: &Raw<B>| x.clone().equal(0.0);
+            let nonzero = |x: &Raw<B>| is_zero(x)?.choose(1.0, x.clone());
+            let count = |x: &Raw<B>| is_zero(x)?.cast(grad.dtype());
+            let (x_read, src_read) = (x.read(), src.read());
+            let zeros = places.write(count(&x_read)?, count(&src_read)?, ScatterMode::Add)?;
+            let product = places.write(nonzero(&x_read)?, nonzero(&src_read)?, ScatterMode::Mul)?;
+            let others = |factor: &Raw<B>, zeros: Raw<B>, product: Raw<B>| {
+                let zeros = zeros.sub(count(factor)?)?;
+                zeros.greater(0.0)?.choose(0.0, product.div(nonzero(factor)?)?)
+            };
+            (
+                x.grad(|| grad.clone().mul(others(&x_read, zeros.clone(), product.clone())?))?,
+                src.grad(|| {
+                    let [grad, zeros, product] = [&grad, &zeros, &product].map(|x| places.read(x.clone()));
+                    grad?.mul(others(&src_read, zeros?, product?)?)
+                })?,
+            )
         }
         // Shared evenly between all that equal the extreme, whether there before or written.
         ScatterMode::Max | ScatterMode::Min => {

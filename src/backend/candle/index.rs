@@ -92,7 +92,7 @@ fn write(x: &CandleTensor, places: &Tensor, src: &CandleTensor, axis: usize, mod
         ScatterMode::Set => native(x.tensor().scatter(places, &source, axis)),
         // `candle` adds integers with overflow checks, where they are on.
         ScatterMode::Add if x.dtype().is_float() => native(x.tensor().scatter_add(places, &source, axis)),
-        ScatterMode::Add | ScatterMode::Max | ScatterMode::Min => Ok(None),
+        ScatterMode::Add | ScatterMode::Mul | ScatterMode::Max | ScatterMode::Min => Ok(None),
     }
 }
 

@@ -8,7 +8,7 @@
 //! | round | it rounds ties away from zero |
 //! | cumsum, cumprod, cummax, cummin | its cumsum is a product with a triangular matrix: NaN and infinities reach the sums before them; it has none of the others |
 //! | argsort and topk of floats with NaN | its comparison is no order then |
-//! | scatter and select_assign by the greater or lesser, or adding integers; scatter with an index smaller than the tensor | it has none |
+//! | scatter and select_assign that multiply, keep the greater or lesser, or add integers; scatter with an index smaller than the tensor | it has none |
 //! | matmul of integers | it has none |
 //! | convolutions over three or more axes, or with unequal strides or dilations | it has one and two axes, and one number for both |
 //! | max_pool, avg_pool_grad, avg_pool over three or more axes or with dilation | it gives no indices, and no gradient for other strides than the window's size |

@@ -183,6 +183,7 @@ fn combine(to: &Target, x: FlexTensor, src: &FlexTensor, mode: ScatterMode) -> F
     with_number!(x.dtype(), E => match mode {
         ScatterMode::Set => combine_by(to, x, src, |_, new: E| new),
         ScatterMode::Add => combine_by(to, x, src, E::plus),
+        ScatterMode::Mul => combine_by(to, x, src, E::times),
         ScatterMode::Max => combine_by(to, x, src, E::greater),
         ScatterMode::Min => combine_by(to, x, src, E::lesser),
     })

@@ -149,6 +149,7 @@ fn write(x: NdArrayTensor, src: &NdArrayTensor, mode: ScatterMode, to: Write) ->
     }
     with_number!(x.dtype(), E => match mode {
         ScatterMode::Add => write_by(x, src, to, E::add),
+        ScatterMode::Mul => write_by(x, src, to, E::mul),
         ScatterMode::Max => write_by(x, src, to, E::greater),
         _ => write_by(x, src, to, E::lesser),
     })
