@@ -20,6 +20,8 @@ mod tensor;
 pub use autodiff::{
     Autodiff, AutodiffBackend, BalancedCheckpointing, Gradients, NoCheckpointing, ReadyToStep,
 };
+#[cfg(feature = "candle")]
+pub use backend::candle::{Candle, CandleDevice};
 pub use backend::flex::{Flex, FlexDevice};
 #[cfg(feature = "ndarray")]
 pub use backend::ndarray::{NdArray, NdArrayDevice};
@@ -57,6 +59,8 @@ pub mod prelude {
         NumericElement, ParamId, PlainBackend, Readable, ReduceKind, Slice, Supports, Tensor, TensorData,
         activation, grid, linalg, loss, module, s, signal,
     };
+    #[cfg(feature = "candle")]
+    pub use crate::{Candle, CandleDevice};
     #[cfg(feature = "tch")]
     pub use crate::{LibTorch, LibTorchDevice};
     #[cfg(feature = "ndarray")]

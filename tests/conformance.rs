@@ -29,12 +29,26 @@ fn ndarray() {
         .run();
 }
 
+#[cfg(feature = "candle")]
+#[test]
+fn candle() {
+    Suite::<keyway::Candle>::new(&Default::default(), |x| x)
+        .thoroughly()
+        .run();
+}
+
 #[cfg(feature = "tch")]
 #[test]
 fn tch() {
     Suite::<keyway::LibTorch>::new(&Default::default(), |x| x)
         .thoroughly()
         .run();
+}
+
+#[cfg(feature = "candle")]
+#[test]
+fn candle_mesh() {
+    Suite::<Mesh<keyway::Candle>>::new(&MeshDevice::alone(Default::default()), |x| x).run();
 }
 
 #[test]
@@ -545,9 +559,8 @@ fn outcome<B: Backend + Readable>(
     }));
     let wrong = match (&want, &got) {
         (_, Err(panic)) => Some(format!("panics: {}", message(panic.as_ref()))),
-        (Ok(want), Ok(Ok((got, held)))) => {
-            difference(&operands, want, got).or_else(|| written_to(&operands, held.as_ref()?))
-        }
+        (Ok(want), Ok(Ok((got, held)))) => difference(&B::name(device), &operands, want, got)
+            .or_else(|| written_to(&operands, held.as_ref()?)),
         (Err(want), Ok(Err(got))) if discriminant(want) == discriminant(got) => None,
         (_, Ok(Err(error))) => Some(format!("is an error: {error}")),
         (Err(_), Ok(Ok(_))) => Some("is no error".into()),
@@ -577,7 +590,7 @@ fn written_to(before: &Op<Dense>, after: &Op<TensorData>) -> Option<String> {
     expected.iter().zip(found).enumerate().find_map(|(i, (x, data))| {
         Some(format!(
             "is right, but operand {i}, held elsewhere, {}",
-            difference(&copy(x), x, data)?
+            difference("", &copy(x), x, data)?
         ))
     })
 }
@@ -588,7 +601,7 @@ fn created_difference(op: &CreateOp, want: &Dense, got: &TensorData) -> Option<S
         // Half types round normals that are equal within their own precision.
         let same = Op::Move(op::MoveOp::Reshape(want.shape().clone()), want.clone());
         let near = Op::Cast(want.dtype(), want.clone());
-        return difference(if normal { &near } else { &same }, want, got);
+        return difference("", if normal { &near } else { &same }, want, got);
     }
     let pairs = want.values.iter().zip(Dense::from_data(got).values);
     pairs.enumerate().find_map(|(i, (want, got))| {

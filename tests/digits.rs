@@ -105,6 +105,12 @@ fn two_replicas_end_where_one_does() {
     );
 }
 
+#[cfg(feature = "candle")]
+#[test]
+fn candle_ends_where_flex_does() {
+    ends_where_flex_does("mesh:candle:2");
+}
+
 #[cfg(feature = "ndarray")]
 #[test]
 fn ndarray_ends_where_flex_does() {
@@ -117,7 +123,7 @@ fn tch_ends_where_flex_does() {
     ends_where_flex_does("mesh:tch:2");
 }
 
-#[cfg(any(feature = "ndarray", feature = "tch"))]
+#[cfg(any(feature = "ndarray", feature = "candle", feature = "tch"))]
 fn ends_where_flex_does(device: &str) {
     let flex = records("flex", 3);
     let others = records(device, 3);

@@ -45,6 +45,7 @@ fn other() -> DynDevice {
 fn compiled_in() -> Vec<&'static str> {
     let features = [
         ("ndarray", cfg!(feature = "ndarray")),
+        ("candle", cfg!(feature = "candle")),
         ("tch", cfg!(feature = "tch")),
     ];
     let enabled = features
@@ -222,6 +223,7 @@ mod guarantees {
         let names = names.collect::<Vec<_>>().join(", ");
         for (name, texts) in [
             ("ndarray", ["ndarray", "mesh:ndarray:2", " NdArray "]),
+            ("candle", ["candle", "mesh:candle:2", " Candle "]),
             ("tch", ["tch:cuda:0", "mesh:tch:cuda:0:2", " Tch "]),
         ] {
             if compiled_in().contains(&name) {

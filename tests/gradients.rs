@@ -582,6 +582,12 @@ fn finite_differences_on_flex() {
     check_all::<Flex>(&Default::default());
 }
 
+#[cfg(feature = "candle")]
+#[test]
+fn finite_differences_on_candle() {
+    check_all::<keyway::Candle>(&Default::default());
+}
+
 #[cfg(feature = "ndarray")]
 #[test]
 fn finite_differences_on_ndarray() {

@@ -70,6 +70,15 @@ markers! {
     Autodiff<Mesh<NdArray>>:                     Collective no    yes      yes        no    yes;
 }
 
+#[cfg(feature = "candle")]
+#[rustfmt::skip]
+markers! {
+    Candle:                                      Local      yes   no       no         yes   yes;
+    Mesh<Candle>:                                Collective yes   no       yes        no    yes;
+    Autodiff<Candle>:                            Local      no    yes      no         no    yes;
+    Autodiff<Mesh<Candle>>:                      Collective no    yes      yes        no    yes;
+}
+
 #[cfg(feature = "tch")]
 #[rustfmt::skip]
 markers! {
@@ -129,6 +138,15 @@ elements! {
     Autodiff<Mesh<NdArray>>:               yes yes yes yes  yes yes yes yes yes yes yes yes yes;
 }
 
+#[cfg(feature = "candle")]
+#[rustfmt::skip]
+elements! {
+    Candle:                                yes yes yes yes  yes yes yes no  no  yes no  yes yes;
+    Mesh<Candle>:                          yes yes yes yes  yes yes yes no  no  yes no  yes yes;
+    Autodiff<Candle>:                      yes yes yes yes  yes yes yes no  no  yes no  yes yes;
+    Autodiff<Mesh<Candle>>:                yes yes yes yes  yes yes yes no  no  yes no  yes yes;
+}
+
 #[cfg(feature = "tch")]
 #[rustfmt::skip]
 elements! {
@@ -168,6 +186,8 @@ kinds! {
 
 // Transports, and what they carry: values of a plain backend, never a graph.
 assert_impl_all!(InProcess: Transport, Carries<Flex>);
+#[cfg(feature = "candle")]
+assert_impl_all!(InProcess: Carries<Candle>);
 #[cfg(feature = "ndarray")]
 assert_impl_all!(InProcess: Carries<NdArray>);
 #[cfg(feature = "tch")]
@@ -220,7 +240,7 @@ threads! {
     yes yes: Tensor<B, 2>, Tensor<B, 2, i32>, Tensor<Flex, 2>, Raw<B>, TensorData, keyway::Buffer, Shape, DType, Scalar,
         Slice, Distribution, Norm, Error, keyway::Transaction<B>, keyway::PrintOptions;
     yes yes: Flex, FlexDevice, FlexTensor, Mesh<Flex>, MeshDevice<Flex>, MeshTensor<Flex>, B, Tracked<P>,
-        NoCheckpointing, BalancedCheckpointing, Local, Collective, Unproven, Synced, Unsynced;
+        NoCheckpointing, BalancedCheckpointing, Local, Collective, Unproven, Synced, Unsynced, backend::Route;
     yes yes: Dyn, DynDevice, DynPrimitive, DynTensor, DynGradients, Custom, CustomDevice, CustomTensor, Available,
         ConversionError<DynTensor>;
     yes yes: Gradients<P, Synced>, Gradients<P, Unsynced>, GradientSet<P>, LeafId;
@@ -249,6 +269,11 @@ threads! {
 #[cfg(feature = "ndarray")]
 threads! {
     yes yes: NdArray, NdArrayDevice, backend::ndarray::NdArrayTensor;
+}
+
+#[cfg(feature = "candle")]
+threads! {
+    yes yes: Candle, CandleDevice, backend::candle::CandleTensor;
 }
 
 #[cfg(feature = "tch")]

@@ -10,7 +10,7 @@ use keyway::{DType, DynDevice, DynTensor, PrintOptions, set_print_options};
 
 #[test]
 fn every_call_returns() -> Result<(), Error> {
-    for name in ["flex", "ndarray", "tch"] {
+    for name in ["flex", "ndarray", "candle", "tch"] {
         let Ok(device) = name.parse::<DynDevice>() else {
             continue; // not compiled in
         };
@@ -32,7 +32,7 @@ fn every_call_returns() -> Result<(), Error> {
 #[test]
 fn results_that_memory_cannot_hold_are_errors() -> Result<(), Error> {
     const HUGE: usize = 1 << 45;
-    for name in ["flex", "ndarray", "tch"] {
+    for name in ["flex", "ndarray", "candle", "tch"] {
         let Ok(device) = name.parse::<DynDevice>() else {
             continue; // not compiled in
         };

@@ -48,6 +48,8 @@ routes! {
     dyn_flex: Flex, Default::default() => Dyn, DynDevice::Flex(Default::default());
     dyn_mesh: Mesh<Flex>, alone() => Dyn, DynDevice::MeshFlex(alone());
     dyn_custom: Flex, Default::default() => Dyn, DynDevice::custom::<Flex>(Default::default());
+    #[cfg(feature = "candle")]
+    dyn_candle: keyway::Candle, Default::default() => Dyn, DynDevice::Candle(Default::default());
     #[cfg(feature = "ndarray")]
     dyn_ndarray: keyway::NdArray, Default::default() => Dyn, DynDevice::NdArray(Default::default());
     #[cfg(feature = "tch")]

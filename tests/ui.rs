@@ -2,7 +2,7 @@
 //! its twin in `ui-tests/pass`, a few lines away, must compile.
 //!
 //! Messages are those of the pinned toolchain and the default features.
-#![cfg(not(any(feature = "ndarray", feature = "tch")))]
+#![cfg(not(any(feature = "ndarray", feature = "candle", feature = "tch")))]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -14,7 +14,7 @@ Trains a small CNN on handwritten digits, data-parallel.
 Usage: digits [OPTIONS]
 
   --replicas N     replicas, each on a thread of its own; 1 trains without a group [default: 2]
-  --backend NAME   flex, ndarray or tch [default: flex]
+  --backend NAME   flex, ndarray, candle or tch [default: flex]
   --device TEXT    both in one: flex, mesh:flex:2 and so on
   --epochs N       passes over the training images [default: 20]
   --batch N        images in a step, over all replicas; a multiple of their number [default: 64]

@@ -1,8 +1,9 @@
 //! The way through the host, for what an engine has no kernel for: operands are read, `Flex` executes, the result is uploaded.
 
 use super::{
-    Backend, Readable,
+    Backend, Readable, Route,
     flex::{Flex, FlexDevice},
+    note,
 };
 use crate::error::Error;
 use crate::op::{Meta, Op};
@@ -13,6 +14,7 @@ pub(super) fn execute<B: Readable>(
     meta: &Meta,
     device: &B::Device,
 ) -> Result<B::Primitive, Error> {
+    note(Route::Host);
     let host = FlexDevice::default();
     let op = op.try_map(|x| Flex::upload(B::into_data(x)?, &host))?;
     B::upload(Flex::into_data(Flex::execute(op, meta)?)?, device)

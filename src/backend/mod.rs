@@ -8,19 +8,24 @@ use crate::error::{Error, Name};
 use crate::op::random::KeySource;
 use crate::op::{CreateOp, HasMeta, Meta, Op};
 
+#[cfg(feature = "candle")]
+pub mod candle;
 pub(crate) mod extremes;
 pub mod flex;
-#[cfg(feature = "tch")]
+#[cfg(any(feature = "candle", feature = "tch"))]
 mod host;
 pub(crate) mod memory;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod reach;
+mod route;
 #[cfg(feature = "tch")]
 pub mod tch;
 
 pub(crate) use reach::not_collective;
 pub use reach::{Collective, DynBackend, InGroup, Local, Reach, SyncState, Synced, Unproven, Unsynced};
+pub(crate) use route::note;
+pub use route::{Route, observe};
 
 /// The device and the tensor of a backend, before anything is known of what it can do.
 pub trait BackendTypes {

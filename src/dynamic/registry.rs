@@ -3,6 +3,8 @@
 use std::fmt;
 
 use super::{Arm, Custom};
+#[cfg(feature = "candle")]
+use crate::backend::candle::CandleDevice;
 use crate::backend::flex::FlexDevice;
 #[cfg(feature = "ndarray")]
 use crate::backend::ndarray::NdArrayDevice;
@@ -47,6 +49,13 @@ trait Placed: Device {
 }
 
 impl Placed for FlexDevice {
+    fn at(place: &str) -> Option<Result<Self, Error>> {
+        place.is_empty().then(|| Ok(Self::new(0)))
+    }
+}
+
+#[cfg(feature = "candle")]
+impl Placed for CandleDevice {
     fn at(place: &str) -> Option<Result<Self, Error>> {
         place.is_empty().then(|| Ok(Self::new(0)))
     }
@@ -196,7 +205,8 @@ macro_rules! registry {
 registry! {
     ($)
     __keyway_flex then __keyway_ndarray: "flex", Flex as Flex, MeshFlex;
-    __keyway_ndarray then __keyway_tch: "ndarray", NdArray as NdArray, MeshNdArray, feature "ndarray";
+    __keyway_ndarray then __keyway_candle: "ndarray", NdArray as NdArray, MeshNdArray, feature "ndarray";
+    __keyway_candle then __keyway_tch: "candle", Candle as Candle, MeshCandle, feature "candle";
     __keyway_tch then __keyway_end: "tch", LibTorch as LibTorch, MeshLibTorch, feature "tch";
 }
 

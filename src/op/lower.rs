@@ -1,7 +1,7 @@
 //! The meaning of fused ops in terms of the others.
 
 use super::FusedOp;
-use crate::backend::Backend;
+use crate::backend::{Backend, Route, note};
 use crate::error::Error;
 use crate::raw::Raw;
 
@@ -10,6 +10,7 @@ use crate::raw::Raw;
 /// # Errors
 /// What the ops it consists of return.
 pub fn fused<B: Backend>(op: FusedOp<B::Primitive>) -> Result<B::Primitive, Error> {
+    note(Route::Lowered);
     let Ok(op) = op.try_map(&mut |x| Ok::<_, std::convert::Infallible>(Raw::<B>::new(x)));
     let result = match op {
         FusedOp::Softmax { x, axis } => softmax(x, axis),

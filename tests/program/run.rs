@@ -25,10 +25,10 @@ use super::composites::{Args, Composite, composites};
 use super::{Change, Edit, New, Numbers, Others, Program, Step};
 use crate::support::{Dense, Fill, Layout, Operand, Reference, Value, difference, ops, same_bits};
 
-#[cfg(not(any(feature = "ndarray", feature = "tch")))]
+#[cfg(not(any(feature = "ndarray", feature = "candle", feature = "tch")))]
 type Mirror = Flex;
 
-#[cfg(any(feature = "ndarray", feature = "tch"))]
+#[cfg(any(feature = "ndarray", feature = "candle", feature = "tch"))]
 keyway::backends! {
     /// The backends that the mirror runs on.
     pub struct Mirror;
@@ -39,6 +39,8 @@ keyway::backends! {
     Flex(Flex),
     #[cfg(feature = "ndarray")]
     NdArray(keyway::NdArray),
+    #[cfg(feature = "candle")]
+    Candle(keyway::Candle),
     #[cfg(feature = "tch")]
     LibTorch(keyway::LibTorch),
 }
@@ -441,7 +443,8 @@ impl Machine {
             let want = op::run::<Reference>(dense.clone());
             match (&want, &got) {
                 (Ok(want), Ok((_, Some(data)))) if comparable(&dense) => {
-                    if let Some(wrong) = difference(&dense, want, data) {
+                    let backend = device.map(|device| keyway::Dyn::name(&self.devices[device].0));
+                    if let Some(wrong) = difference(&backend.unwrap_or_default(), &dense, want, data) {
                         return Err(format!("the result {wrong}\n{want}\n{}", Dense::from_data(data)));
                     }
                 }
@@ -465,8 +468,8 @@ impl Machine {
             most = most.max(x.x.shape().num_elements());
             unread |= x.data.is_none();
             tracked |= x.x.is_tracked();
-            let device = self.devices[x.device].0.to_string();
-            views &= !device.contains("ndarray") && !device.contains("tch");
+            let on = self.devices[x.device].0.to_string();
+            views &= !["ndarray", "candle", "tch"].iter().any(|name| on.contains(name));
         });
         let view = matches!(
             op,
@@ -854,13 +857,15 @@ fn place(device: &DynDevice) -> Place {
     match device {
         #[cfg(feature = "ndarray")]
         DynDevice::NdArray(_) | DynDevice::MeshNdArray(_) => MirrorDevice::NdArray(Default::default()),
+        #[cfg(feature = "candle")]
+        DynDevice::Candle(_) | DynDevice::MeshCandle(_) => MirrorDevice::Candle(Default::default()),
         #[cfg(feature = "tch")]
         DynDevice::LibTorch(device) => MirrorDevice::LibTorch(device.clone()),
         #[cfg(feature = "tch")]
         DynDevice::MeshLibTorch(device) => MirrorDevice::LibTorch(device.inner().clone()),
-        #[cfg(any(feature = "ndarray", feature = "tch"))]
+        #[cfg(any(feature = "ndarray", feature = "candle", feature = "tch"))]
         _ => MirrorDevice::Flex(Default::default()),
-        #[cfg(not(any(feature = "ndarray", feature = "tch")))]
+        #[cfg(not(any(feature = "ndarray", feature = "candle", feature = "tch")))]
         _ => Default::default(),
     }
 }

@@ -5,13 +5,15 @@ use std::process::Command;
 /// The exit code, the standard output and the standard error of an example with these arguments and variables.
 pub fn example(name: &str, args: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String, String) {
     // Those of this build, so that nothing is built again.
-    let features = [
+    let compiled_in = [
         ("ndarray", cfg!(feature = "ndarray")),
+        ("candle", cfg!(feature = "candle")),
         ("tch", cfg!(feature = "tch")),
     ];
-    let features: Vec<_> = features
-        .into_iter()
-        .filter_map(|(name, enabled)| enabled.then_some(name))
+    let features: Vec<_> = compiled_in
+        .iter()
+        .filter(|(_, on)| *on)
+        .map(|(name, _)| *name)
         .collect();
     let output = Command::new(env!("CARGO"))
         .args([

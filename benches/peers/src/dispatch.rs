@@ -40,6 +40,11 @@ pub(crate) fn print() {
     let untyped = DynTensor::from_data(data(), &DynDevice::default()).expect("flex holds f32");
     let burn_kernel = BurnPrimitive::from_data(burn_tensor::TensorData::new(vec![0.5f32], [1]));
     let burn = one.burn.clone();
+    #[cfg(feature = "candle")]
+    let candle = one.candle.clone();
+    #[cfg(feature = "candle")]
+    let on_candle =
+        Tensor::<Candle, 1>::try_from_data(data(), &Default::default()).expect("candle holds f32");
 
     macro_rules! contender {
         ($name:literal, $x:ident, $add:expr, $exp:expr) => {
@@ -90,6 +95,18 @@ pub(crate) fn print() {
             burn_tensor::Tensor::exp
         ),
     ];
+    #[cfg(feature = "candle")]
+    let beside_candle: [Contender; 2] = [
+        contender!(
+            "candle: Tensor",
+            candle,
+            |x: candle_core::Tensor, y: candle_core::Tensor| &x + &y,
+            |x: candle_core::Tensor| x.exp()
+        ),
+        contender!("keyway: Tensor<Candle, 1>", on_candle, |x, y| x + y, Tensor::exp),
+    ];
+    #[cfg(feature = "candle")]
+    contenders.extend(beside_candle);
     let mut best = vec![[f64::INFINITY; 2]; contenders.len()];
     for _ in 0..2 * ROUNDS {
         for ((_, ops), best) in contenders.iter_mut().zip(&mut best) {

@@ -1,7 +1,8 @@
 //! keyway's `Flex` beside burn-flex, candle and, where a Python with torch is at hand (`PYTHON`), PyTorch.
 //!
-//! `cargo run --release` in this folder; `-- --dispatch` ends after what dispatch costs. Best of seven rounds in which every library has its turn; microseconds, and the
-//! ratio of keyway to the best of the others.
+//! `cargo run --release` in this folder; `-- --dispatch` ends after what dispatch costs, to which `--features candle`
+//! adds the backend `Candle`. Best of seven rounds in which every library has its turn; microseconds, and the ratio of
+//! keyway to the best of the others.
 
 use std::hint::black_box;
 use std::process::Command;

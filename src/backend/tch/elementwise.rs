@@ -202,14 +202,22 @@ fn hyperbolic(x: &Tensor, y: Tensor) -> Outcome<Tensor> {
     Ok(large.f_where_self(&overflown, &y)?)
 }
 
-/// libtorch's has no result where the quotient is beyond all numbers.
+/// libtorch's is NaN where the quotient is beyond all numbers.
 fn float_remainder(pair: Pair, meta: &Meta) -> Outcome<LibTorchTensor> {
     let y = pair.a.tensor().f_remainder_tensor(pair.b.tensor())?;
-    if is_any(&y.f_isnan()?)? {
+    let is_nan = y.f_isnan()?;
+    if is_any(&is_nan)? && is_any(&is_nan.f_logical_and(&has_remainder(&pair)?)?)? {
         let op = Op::Binary(BinaryOp::Remainder, Arg::Tensor(pair.a), Arg::Tensor(pair.b));
         return on_host(op, meta);
     }
     made(y, &pair.a, meta)
+}
+
+/// Where the remainder is a number: that of a finite one, by one that is not 0.
+fn has_remainder(pair: &Pair) -> Outcome<Tensor> {
+    let (a, b) = (pair.a.tensor(), pair.b.tensor());
+    let divides = b.f_ne(0.0)?.f_logical_and(&b.f_eq_tensor(b)?)?;
+    Ok(a.f_isfinite()?.f_logical_and(&divides)?)
 }
 
 fn truncated(t: &Tensor, from: DType, to: DType) -> Outcome<Tensor> {

@@ -6,7 +6,7 @@ use super::LibTorch;
 use super::elementwise::made;
 use super::failure::{Failure, Outcome};
 use super::index::places;
-use super::storage::{LibTorchTensor, kind};
+use super::storage::{LibTorchTensor, kind, sizes};
 use crate::op::{FusedOp, HasMeta, Meta, lower};
 
 /// An op whose result has at least one element.
@@ -33,10 +33,15 @@ pub(super) fn fused(op: FusedOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorc
             bias,
             causal,
             scale,
-        } if is_native([&q, &k, &v]) => {
+        } if !(q.is_empty() || k.is_empty() || v.is_empty()) => {
             let hidden = hidden(&q, &k, mask.as_ref(), bias.as_ref(), causal)?;
-            let [qt, kt, vt] = [&q, &k, &v].map(LibTorchTensor::tensor);
-            let y = Tensor::f_scaled_dot_product_attention(qt, kt, vt, hidden, 0.0, false, scale, false)?;
+            let batch = &meta.shape[..meta.shape.rank() - 2];
+            let stretched = |x: &LibTorchTensor| {
+                let own = &x.shape()[batch.len()..];
+                x.tensor().f_expand(&sizes(&[batch, own].concat())[..], false)
+            };
+            let (qt, kt, vt) = (stretched(&q)?, stretched(&k)?, stretched(&v)?);
+            let y = Tensor::f_scaled_dot_product_attention(&qt, &kt, &vt, hidden, 0.0, false, scale, false)?;
             made(y, &q, meta)
         }
         FusedOp::CrossEntropy { logits, targets } => {
@@ -53,13 +58,6 @@ pub(super) fn fused(op: FusedOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorc
         }
         op @ FusedOp::Attention { .. } => lower::fused::<LibTorch>(op).map_err(Failure::Ours),
     }
-}
-
-/// Whether libtorch takes the operands of attention: those of one batch, with something to sum over.
-fn is_native([q, k, v]: [&LibTorchTensor; 3]) -> bool {
-    let rank = q.shape().rank();
-    let batch = |x: &LibTorchTensor| x.shape()[..rank - 2].to_vec();
-    !(q.is_empty() || k.is_empty() || v.is_empty()) && batch(q) == batch(k) && batch(q) == batch(v)
 }
 
 /// What is added to the scores, -∞ where they are hidden.

@@ -5,35 +5,39 @@ use tch::Tensor;
 
 use super::elementwise::made;
 use super::failure::Outcome;
+use super::on_host;
 use super::storage::{LibTorchTensor, kind, sizes};
 use super::window::{Windows, cut, pad};
-use crate::op::{ConvOp, ConvOptions, HasMeta, Meta};
+use crate::op::{ConvOp, ConvOptions, HasMeta, Meta, Op};
 
 /// A product with at least one element.
 pub(super) fn matmul(a: &LibTorchTensor, b: &LibTorchTensor, meta: &Meta) -> Outcome<LibTorchTensor> {
     made(a.tensor().f_matmul(b.tensor())?, a, meta)
 }
 
-/// A convolution that [`is_native`](super::window::Windows::is_native).
-pub(super) fn conv(op: &ConvOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorchTensor> {
+/// A convolution with at least one element.
+pub(super) fn conv(op: Box<ConvOp<LibTorchTensor>>, meta: &Meta) -> Outcome<LibTorchTensor> {
+    let windows = Windows::of_conv(&op, meta);
     let (ConvOp::Forward { x, weight: y, .. }
     | ConvOp::Transpose { x, weight: y, .. }
-    | ConvOp::WeightGrad { x, grad: y, .. }) = op;
+    | ConvOp::WeightGrad { x, grad: y, .. }) = &*op;
     if x.is_empty() || y.is_empty() {
         let zeros = Tensor::f_zeros(&sizes(&meta.shape)[..], (kind(meta.dtype)?, x.device().place()))?;
         return made(zeros, x, meta);
     }
-    let result = match op {
-        ConvOp::Forward { options, .. } => {
-            forward(x.tensor(), y.tensor(), options, Windows::of_conv(op, meta))?
-        }
+    // For some element types and sizes, libtorch lays windows out.
+    if windows.axes() > 3 || !windows.is_moderate(x.shape()[0].saturating_mul(x.shape()[1]), true) {
+        return on_host(Op::Conv(op), meta);
+    }
+    let result = match &*op {
+        ConvOp::Forward { options, .. } => forward(x.tensor(), y.tensor(), options, windows)?,
         ConvOp::Transpose { options, .. } => {
             // Halves are rounded at each step.
             let wide = kind(meta.dtype.widened())?;
             let [x, y] = [x, y].map(|t| t.tensor().f_totype(wide));
-            transpose(&x?, &y?, options, Windows::of_conv(op, meta))?.f_totype(kind(meta.dtype)?)?
+            transpose(&x?, &y?, options, windows)?.f_totype(kind(meta.dtype)?)?
         }
-        ConvOp::WeightGrad { options, .. } => weight_grad(x, y, options.groups, Windows::of_conv(op, meta))?,
+        ConvOp::WeightGrad { options, .. } => weight_grad(x, y, options.groups, windows)?,
     };
     made(result, x, meta)
 }
@@ -55,6 +59,9 @@ fn forward(x: &Tensor, weight: &Tensor, options: &ConvOptions, windows: Windows)
 
 /// All places that a window meets, without the padding, and with what no window meets.
 fn transpose(x: &Tensor, weight: &Tensor, options: &ConvOptions, windows: Windows) -> Outcome<Tensor> {
+    if windows.before == windows.after {
+        return convolution(x, weight, &windows, &windows.before, true, options.groups);
+    }
     let whole = convolution(
         x,
         weight,

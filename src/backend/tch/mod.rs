@@ -10,8 +10,8 @@
 //! | op | way |
 //! |---|---|
 //! | random numbers, `arange` of half types | made on the host, as on every backend |
-//! | convolution over more than three axes; windows with padding of more than 2²⁰; a float `remainder` whose quotient is beyond all numbers, of which libtorch makes NaN; products of integer matrices on a GPU | `Flex` executes them on the host |
-//! | `attention` of nothing, or of batches that stretch | the lowering |
+//! | convolution over more than three axes; windows whose padded input, or which laid out, would take many times the memory of what is given; a float `remainder` whose quotient is beyond all numbers, of which libtorch makes NaN; products of integer matrices on a GPU | `Flex` executes them on the host |
+//! | `attention` to no keys, or of vectors without elements | the lowering |
 //! | `flip`, a slice that goes back | a copy: libtorch has no negative strides |
 //! | `sign` of NaN; float to integer; integers by 0 and -1; indices out of range | checked, or put right, by some more calls |
 //! | `sigmoid`, `sinh`, `cosh` where they overflow on the way | the same |
@@ -32,7 +32,7 @@ use crate::backend::{Backend, BackendTypes, Local, LocalBackend, PlainBackend, R
 use crate::data::TensorData;
 use crate::element::DType;
 use crate::error::{Error, Name};
-use crate::op::{ConvOp, CreateOp, HasMeta, IndexOp, Meta, Op};
+use crate::op::{CreateOp, HasMeta, IndexOp, Meta, Op};
 use crate::{bf16, f16};
 
 mod create;
@@ -49,7 +49,6 @@ mod window;
 
 use failure::{Failure, Outcome};
 pub use storage::{LibTorchDevice, LibTorchTensor};
-use window::Windows;
 
 /// A backend on libtorch.
 #[derive(Clone, Copy, Debug)]
@@ -140,21 +139,8 @@ fn execute(op: Op<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorchTensor> {
         Op::Index(op) => index::index(*op, meta),
         Op::Matmul(a, b) if a.device().is_cpu() || meta.dtype.is_float() => linear::matmul(&a, &b, meta),
         op @ Op::Matmul(..) => on_host(op, meta),
-        Op::Conv(op) => {
-            let (ConvOp::Forward { x, .. } | ConvOp::Transpose { x, .. } | ConvOp::WeightGrad { x, .. }) =
-                &*op;
-            if x.shape().rank() > 5 || !Windows::of_conv(&op, meta).is_moderate() {
-                return on_host(Op::Conv(op), meta);
-            }
-            linear::conv(&op, meta)
-        }
-        Op::Pool(op, x) => {
-            let windows = Windows::of_pool(&op, &x, meta);
-            if !windows.is_moderate() {
-                return on_host(Op::Pool(op, x), meta);
-            }
-            pool::pool(&op, &x, &windows, meta)
-        }
+        Op::Conv(op) => linear::conv(op, meta),
+        Op::Pool(op, x) => pool::pool(op, x, meta),
         Op::Cast(_, x) => elementwise::cast(x, meta),
         Op::Fused(op) => fused::fused(*op, meta),
     }

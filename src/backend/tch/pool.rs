@@ -5,14 +5,29 @@ use tch::{Kind, Tensor};
 
 use super::elementwise::{is_any, made};
 use super::failure::Outcome;
+use super::on_host;
 use super::storage::{LibTorchTensor, kind, sizes};
 use super::window::{Windows, cut, pad, unfold, windows};
-use crate::op::{Meta, PoolOp};
+use crate::op::{HasMeta, Meta, Op, PoolOp};
 
-/// A pool over windows that are moderate, with at least one element in the result.
-pub(super) fn pool(op: &PoolOp, x: &LibTorchTensor, shape: &Windows, meta: &Meta) -> Outcome<LibTorchTensor> {
-    let result = match op {
-        PoolOp::MaxIndices(_) => max_indices(x.tensor(), shape)?,
+/// A pool with at least one element in the result.
+pub(super) fn pool(op: Box<PoolOp>, x: LibTorchTensor, meta: &Meta) -> Outcome<LibTorchTensor> {
+    let shape = &Windows::of_pool(&op, &x, meta);
+    let planes = x.shape()[0].saturating_mul(x.shape()[1]);
+    let native = Native::of(shape);
+    let lays_out = match &*op {
+        PoolOp::MaxIndices(_) => native.is_none(),
+        PoolOp::Avg(_) | PoolOp::AvgGrad(..) => !native.is_some_and(|native| native.takes_means(shape)),
+    };
+    if !shape.is_moderate(planes, lays_out) {
+        return on_host(Op::Pool(op, x), meta);
+    }
+    let result = match &*op {
+        PoolOp::MaxIndices(_) => match max_indices(x.tensor(), shape)? {
+            Some(indices) => indices,
+            None if shape.is_moderate(planes, true) => max_indices_of_windows(x.tensor(), shape)?,
+            None => return on_host(Op::Pool(op, x), meta),
+        },
         PoolOp::Avg(options) => {
             let wide = x.tensor().f_totype(kind(meta.dtype.widened())?)?;
             avg(&wide, shape, options.count_include_pad)?.f_totype(kind(meta.dtype)?)?
@@ -27,30 +42,25 @@ pub(super) fn pool(op: &PoolOp, x: &LibTorchTensor, shape: &Windows, meta: &Meta
             grad.f_totype(kind(meta.dtype)?)?
         }
     };
-    made(result, x, meta)
+    made(result, &x, meta)
 }
 
-fn max_indices(x: &Tensor, shape: &Windows) -> Outcome<Tensor> {
-    if let Some(native) = Native::of(shape) {
-        let x = native.wrapped(x)?;
-        let Native {
-            kernel,
-            stride,
-            padding,
-            dilation,
-            ..
-        } = &native;
-        let (kernel, stride) = (&kernel[..], &stride[..]);
-        let (values, indices) = match kernel.len() {
-            2 => x.f_max_pool2d_with_indices(kernel, stride, &padding[..], &dilation[..], false)?,
-            _ => x.f_max_pool3d_with_indices(kernel, stride, &padding[..], &dilation[..], false)?,
-        };
-        // Of several NaNs it takes the last.
-        if !is_any(&values.f_isnan()?)? {
-            return Ok(native.unwrapped(&indices)?.f_totype(Kind::Int)?);
-        }
+/// libtorch's own; none where it has no such pool, or there are NaNs, of which it takes the last.
+fn max_indices(x: &Tensor, shape: &Windows) -> Outcome<Option<Tensor>> {
+    let Some(native) = Native::of(shape) else {
+        return Ok(None);
+    };
+    let x = native.wrapped(x)?;
+    let (kernel, stride) = (&native.kernel[..], &native.stride[..]);
+    let (padding, dilation) = (&native.padding[..], &native.dilation[..]);
+    let (values, indices) = match kernel.len() {
+        2 => x.f_max_pool2d_with_indices(kernel, stride, padding, dilation, false)?,
+        _ => x.f_max_pool3d_with_indices(kernel, stride, padding, dilation, false)?,
+    };
+    if is_any(&values.f_isnan()?)? {
+        return Ok(None);
     }
-    max_indices_of_windows(x, shape)
+    Ok(Some(native.unwrapped(&indices)?.f_totype(Kind::Int)?))
 }
 
 /// The first element of each window that is its greatest, or NaN if any is, and no padding.

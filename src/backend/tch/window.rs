@@ -130,14 +130,33 @@ impl Windows {
 
     /// The distance from the first element of a window to the last, and one.
     pub(super) fn span(&self, axis: usize) -> i64 {
-        (self.kernel[axis] - 1) * self.dilation[axis] + 1
+        (self.kernel[axis] - 1)
+            .saturating_mul(self.dilation[axis])
+            .saturating_add(1)
     }
 
-    /// Whether the padded input is not so large that libtorch, which has it in memory or counts it in 32 bits, fails where
-    /// the result is small.
-    pub(super) fn is_moderate(&self) -> bool {
-        const MOST: i64 = 1 << 20;
-        self.before.iter().chain(&self.after).all(|&n| n <= MOST)
+    /// Whether neither the padded input nor, where it says so, the windows laid out side by side take much more memory than
+    /// what is given, in each of so many planes; and whether libtorch, which counts some of this in 32 bits, can.
+    pub(super) fn is_moderate(&self, planes: usize, laid_out: bool) -> bool {
+        const MOST_PADDING: i64 = 1 << 20;
+        const LITTLE: i64 = 1 << 25;
+        let product = |f: &dyn Fn(usize) -> i64| {
+            let axes = 0..self.axes();
+            axes.fold(1, |n: i64, axis| n.saturating_mul(f(axis)))
+        };
+        let given = product(&|axis| self.input[axis]).saturating_add(product(&|axis| self.output[axis]));
+        let planes = i64::try_from(planes).unwrap_or(i64::MAX);
+        let fits = |n: i64| n <= given.saturating_mul(16) || n.saturating_mul(planes) <= LITTLE;
+        let padded = |axis: usize| {
+            let after = self.after[axis].max(if self.symmetric { self.before[axis] } else { 0 });
+            self.input[axis]
+                .saturating_add(self.before[axis])
+                .saturating_add(after)
+        };
+        let in_windows = |axis: usize| self.output[axis].saturating_mul(self.span(axis));
+        self.before.iter().chain(&self.after).all(|&n| n <= MOST_PADDING)
+            && fits(product(&padded))
+            && (!laid_out || fits(product(&in_windows)))
     }
 }
 
