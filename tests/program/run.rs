@@ -17,7 +17,8 @@ use keyway::op::{self, ConvOp, CreateOp, FusedOp, HasMeta, IndexOp, Meta, MoveOp
 use keyway::op::{PoolOp, ReduceOp, ScanOp, ScatterMode};
 use keyway::raw::Raw;
 use keyway::{
-    Autodiff, AutodiffBackend, DType, DynTensor, Element, Error, Flex, ReduceKind, Shape, Tensor, TensorData,
+    Autodiff, AutodiffBackend, Backend, DType, Dyn, DynTensor, Element, Error, Flex, ReduceKind, Shape,
+    Tensor, TensorData,
 };
 use serde_json::Value as Json;
 
@@ -443,7 +444,7 @@ impl Machine {
             let want = op::run::<Reference>(dense.clone());
             match (&want, &got) {
                 (Ok(want), Ok((_, Some(data)))) if comparable(&dense) => {
-                    let backend = device.map(|device| keyway::Dyn::name(&self.devices[device].0));
+                    let backend = device.map(|device| Dyn::name(&self.devices[device].0));
                     if let Some(wrong) = difference(&backend.unwrap_or_default(), &dense, want, data) {
                         return Err(format!("the result {wrong}\n{want}\n{}", Dense::from_data(data)));
                     }
