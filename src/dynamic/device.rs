@@ -26,8 +26,8 @@ pub struct Available {
 }
 
 impl DynDevice {
-    /// Opens what a text names, and gives a device for each member, by rank: `flex` and `ndarray` have one,
-    /// `mesh:flex:2` is a group of two. The random streams start at seed 0, and no other handle shares them.
+    /// Opens what a text names, and gives a device for each member, by rank: `flex`, `ndarray` and `candle`
+    /// have one, `mesh:flex:2` is a group of two. The random streams start at seed 0, and no other handle shares them.
     ///
     /// ```
     /// use keyway::DynDevice;
