@@ -683,11 +683,13 @@ fn data<'a>(mut words: impl Iterator<Item = &'a str>) -> TensorData {
 fn check<B: PlainBackend + Readable>(device: &B::Device) {
     let mut failures = vec![];
     let mut noted: Vec<_> = DIFFERENCES.iter().collect();
+    let held = |data: &TensorData| B::dtypes(device).contains(&data.dtype());
     for case in cases() {
+        if !case.inputs.iter().chain(&case.outputs).all(held) {
+            continue;
+        }
         let results = match case.results::<B>(device) {
             Ok(results) => results,
-            // A case of an element type that the backend lacks.
-            Err(Error::Unsupported { got, .. }) if !B::dtypes(device).contains(&got) => continue,
             Err(error) => {
                 failures.push(format!("{}: {error}", case.id));
                 continue;

@@ -19,6 +19,14 @@ thread_local! {
 
 /// Runs a closure, and says by which way the ops that this thread executed in it came to their results: of several, the
 /// longest.
+///
+/// ```
+/// use keyway::backend::{Route, observe};
+/// use keyway::prelude::*;
+/// let x = Tensor::<Flex, 1>::from_array([0.0, 1.0], &Default::default());
+/// let (y, route) = observe(|| x.exp());
+/// assert_eq!((y.dims(), route), ([2], Route::Native));
+/// ```
 pub fn observe<T>(f: impl FnOnce() -> T) -> (T, Route) {
     let outside = TAKEN.replace(Route::Native);
     let result = f();

@@ -26,8 +26,9 @@ pub struct Available {
 }
 
 impl DynDevice {
-    /// Opens what a text names, and gives a device for each member, by rank: `flex`, `ndarray`, `tch` and `tch:cuda:0` have
-    /// one, `mesh:flex:2` is a group of two. The random streams start at seed 0, and no other handle shares them.
+    /// Opens what a text names, and gives a device for each member, by rank: `flex`, `ndarray`, `candle`, `tch` and
+    /// `tch:cuda:0` have one, `mesh:flex:2` is a group of two. The random streams start at seed 0, and no other handle
+    /// shares them.
     ///
     /// ```
     /// use keyway::DynDevice;

@@ -39,9 +39,15 @@ fn unary_float(op: UnaryOp, x: &Tensor) -> Native {
         Sign => is_nan(x)?.where_cond(x, &x.sign()?),
         Relu => is_nan(x)?.where_cond(x, &x.relu()?),
         Trunc => x.lt(0f64)?.where_cond(&x.ceil()?, &x.floor()?),
+        // `candle` rounds ties away from zero; the even one is twice their rounded half.
+        Round => {
+            let half = (x * 0.5)?.round()?;
+            let tie = x.sub(&x.floor()?)?.eq(0.5f64)?;
+            tie.where_cond(&half.add(&half)?, &x.round()?)
+        }
         IsNan => is_nan(x),
         IsInf => x.abs()?.eq(f64::INFINITY),
-        Expm1 | Log1p | Tan | Asin | Acos | Atan | Sinh | Cosh | Asinh | Acosh | Atanh | Sigmoid | Round
+        Expm1 | Log1p | Tan | Asin | Acos | Atan | Sinh | Cosh | Asinh | Acosh | Atanh | Sigmoid
         | BitwiseNot | LogicalNot => return Ok(None),
     })
 }

@@ -4,7 +4,7 @@
 use candle_core::{DType as Stored, Tensor};
 
 use super::elementwise::{choose, is_nan};
-use super::movement::places;
+use super::movement::{places, slice};
 use super::storage::{CandleTensor, Failure, contiguous, has_room};
 use super::{Native, native};
 use crate::op::{HasMeta, IndexOp, Meta, ScatterMode, SliceRange};
@@ -35,12 +35,17 @@ pub(super) fn index(op: &IndexOp<CandleTensor>, meta: &Meta) -> Native {
             axis,
             mode,
         } => {
-            // An index of fewer elements along another axis than there are is nothing that `candle` takes.
-            if x.shape().clone().with(*axis, 0) != index.shape().clone().with(*axis, 0) {
+            let Some(places) = checked(index, x.shape()[*axis])? else {
                 return Ok(None);
+            };
+            // `candle` writes to all of the other axes: it is given as much of them as the index has.
+            let reached = index.shape().clone().with(*axis, x.shape()[*axis]);
+            if reached == *x.shape() {
+                return write(x.tensor(), &places, src, *axis, *mode);
             }
-            match checked(index, x.shape()[*axis])? {
-                Some(places) => write(x, &places, src, *axis, *mode),
+            let ranges: Vec<_> = reached.iter().map(|&size| SliceRange::new(0, size)).collect();
+            match write(&slice(x.tensor(), &ranges)?, &places, src, *axis, *mode)? {
+                Some(part) => native(Ok(assign(x, &part, &ranges)?)),
                 None => Ok(None),
             }
         }
@@ -55,7 +60,7 @@ pub(super) fn index(op: &IndexOp<CandleTensor>, meta: &Meta) -> Native {
                 let mut line = vec![1; x.shape().rank()];
                 line[*axis] = index.shape()[0];
                 let places = places.reshape(line)?.broadcast_as(&src.shape()[..])?;
-                write(x, &contiguous(&places)?, src, *axis, *mode)
+                write(x.tensor(), &contiguous(&places)?, src, *axis, *mode)
             }
             None => Ok(None),
         },
@@ -64,15 +69,15 @@ pub(super) fn index(op: &IndexOp<CandleTensor>, meta: &Meta) -> Native {
             on_true,
             on_false,
         } => choose(cond, on_true, on_false, meta),
-        IndexOp::SliceAssign { x, src, ranges } => native(Ok(assign(x, src, ranges)?)),
-        IndexOp::ArgSort { x, axis, descending } => match sorted(x, *axis, *descending)? {
-            Some(order) => native(order.to_dtype(Stored::I32)),
-            None => Ok(None),
-        },
-        IndexOp::TopK { x, axis, k, largest } => match sorted(x, *axis, *largest)? {
-            Some(order) => native(order.narrow(*axis, 0, *k)?.to_dtype(Stored::I32)),
-            None => Ok(None),
-        },
+        IndexOp::SliceAssign { x, src, ranges } => native(Ok(assign(x, src.tensor(), ranges)?)),
+        IndexOp::ArgSort { x, axis, descending } => {
+            native(order(x, *axis, *descending)?.to_dtype(Stored::I32))
+        }
+        IndexOp::TopK { x, axis, k, largest } => native(
+            order(x, *axis, *largest)?
+                .narrow(*axis, 0, *k)?
+                .to_dtype(Stored::I32),
+        ),
     }
 }
 
@@ -86,20 +91,28 @@ fn checked(index: &CandleTensor, size: usize) -> Result<Option<Tensor>, Failure>
     Ok(within.then_some(places))
 }
 
-fn write(x: &CandleTensor, places: &Tensor, src: &CandleTensor, axis: usize, mode: ScatterMode) -> Native {
+fn write(x: &Tensor, places: &Tensor, src: &CandleTensor, axis: usize, mode: ScatterMode) -> Native {
     let source = contiguous(src.tensor())?;
     match mode {
-        ScatterMode::Set => native(x.tensor().scatter(places, &source, axis)),
-        // `candle` adds integers with overflow checks, where they are on.
-        ScatterMode::Add if x.dtype().is_float() => native(x.tensor().scatter_add(places, &source, axis)),
-        ScatterMode::Add | ScatterMode::Mul | ScatterMode::Max | ScatterMode::Min => Ok(None),
+        ScatterMode::Set => native(x.scatter(places, &source, axis)),
+        ScatterMode::Add => match x.dtype() {
+            // `candle` adds integers with overflow checks, where they are on. The sums of others fit into `i64`.
+            Stored::I64 => Ok(None),
+            dtype if dtype.is_int() => {
+                let wide = x.to_dtype(Stored::I64)?;
+                let sums = wide.scatter_add(places, &source.to_dtype(Stored::I64)?, axis)?;
+                native(sums.to_dtype(dtype))
+            }
+            _ => native(x.scatter_add(places, &source, axis)),
+        },
+        ScatterMode::Mul | ScatterMode::Max | ScatterMode::Min => Ok(None),
     }
 }
 
 /// Writes to the places of the slice in a line of all elements.
-fn assign(x: &CandleTensor, src: &CandleTensor, ranges: &[SliceRange]) -> Result<Tensor, Failure> {
+fn assign(x: &CandleTensor, src: &Tensor, ranges: &[SliceRange]) -> Result<Tensor, Failure> {
     let (shape, count) = (x.shape(), x.shape().num_elements());
-    has_room(src.shape())?;
+    has_room(src.dims())?;
     let mut taken = vec![0i64];
     for (range, &size) in ranges.iter().zip(shape.iter()) {
         let next = |&start: &i64| places(range).map(move |place| start * size as i64 + place as i64);
@@ -108,22 +121,27 @@ fn assign(x: &CandleTensor, src: &CandleTensor, ranges: &[SliceRange]) -> Result
     let len = taken.len();
     let taken = Tensor::from_vec(taken, len, x.device().inner())?;
     let line = contiguous(x.tensor())?.reshape(count)?;
-    let source = contiguous(src.tensor())?.reshape(len)?;
+    let source = contiguous(src)?.reshape(len)?;
     Ok(line.scatter(&taken, &source, 0)?.reshape(&shape[..])?)
 }
 
-/// The stable order along an axis. `candle` has none for rows with NaN.
-fn sorted(x: &CandleTensor, axis: usize, descending: bool) -> Result<Option<Tensor>, Failure> {
-    let tensor = x.tensor();
-    if x.dtype().is_float()
-        && is_nan(&contiguous(tensor)?.flatten_all()?)?
-            .max_all()?
-            .to_scalar::<u8>()?
-            != 0
-    {
-        return Ok(None);
-    }
-    let last = tensor.rank() - 1;
-    let rows = contiguous(&tensor.transpose(axis, last)?)?;
-    Ok(Some(rows.arg_sort_last_dim(!descending)?.transpose(axis, last)?))
+/// The stable order along an axis, in which a NaN is greater than all else. To `candle` it is neither less nor greater than
+/// any number, which is no order: NaN are sorted as zeros, and then all once more, by what is NaN.
+fn order(x: &CandleTensor, axis: usize, descending: bool) -> Result<Tensor, Failure> {
+    let last = x.shape().rank() - 1;
+    let turned = contiguous(&x.tensor().transpose(axis, last)?)?;
+    let rows = turned.reshape(((), turned.dims()[last]))?;
+    let sorted = |rows: &Tensor| rows.arg_sort_last_dim(!descending);
+    let order = if x.dtype().is_float() {
+        let nan = is_nan(&rows)?;
+        if nan.max_all()?.to_scalar::<u8>()? == 0 {
+            sorted(&rows)?
+        } else {
+            let order = sorted(&nan.where_cond(&rows.zeros_like()?, &rows)?)?;
+            order.gather(&sorted(&nan.gather(&order, 1)?)?, 1)?
+        }
+    } else {
+        sorted(&rows)?
+    };
+    Ok(order.reshape(turned.dims())?.transpose(axis, last)?)
 }

@@ -4,11 +4,12 @@
 //!
 //! | ops | why |
 //! |---|---|
-//! | expm1 log1p tan asin acos atan sinh cosh asinh acosh atanh sigmoid, atan2 hypot, remainder, prod, bitwise ops and shifts, powers of integers and by tensors | it has none |
-//! | round | it rounds ties away from zero |
-//! | cumsum, cumprod, cummax, cummin | its cumsum is a product with a triangular matrix: NaN and infinities reach the sums before them; it has none of the others |
-//! | argsort and topk of floats with NaN | its comparison is no order then |
-//! | scatter and select_assign that multiply, keep the greater or lesser, or add integers; scatter with an index smaller than the tensor | it has none |
+//! | expm1 log1p tan asin acos atan sinh cosh asinh acosh atanh sigmoid, atan2 hypot, remainder, prod, bitwise ops and shifts, powers of integers | it has none |
+//! | powers by tensors | it goes by the logarithm, which a negative number has not |
+//! | cumsum | it multiplies by a triangular matrix, as large as the axis squared: NaN and infinities reach the sums before them |
+//! | cumprod, cummax, cummin | it has none |
+//! | scatter and select_assign that multiply, or keep the greater or lesser | it has none |
+//! | scatter and select_assign that add `i64` | it panics on overflow, where overflow checks are on |
 //! | matmul of integers | it has none |
 //! | convolutions over three or more axes, or with unequal strides or dilations | it has one and two axes, and one number for both |
 //! | max_pool, avg_pool_grad, avg_pool over three or more axes or with dilation | it gives no indices, and no gradient for other strides than the window's size |

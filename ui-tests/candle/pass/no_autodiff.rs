@@ -1,0 +1,8 @@
+// The twin of `fail/no_autodiff.rs`.
+use keyway::prelude::*;
+
+fn gradients(loss: Tensor<Autodiff<Candle>, 1>) {
+    let _ = loss.backward();
+}
+
+fn main() {}
