@@ -5,9 +5,9 @@ mod support;
 
 use std::thread;
 
-use keyway::backend::BackendTypes;
+use keyway::backend::{BackendTypes, Route, observe};
 use keyway::collective::MeshDevice;
-use keyway::op::{MoveOp, Op, UnaryOp};
+use keyway::op::{ConvOptions, MoveOp, Op, PoolOp, PoolOptions, UnaryOp};
 use keyway::prelude::*;
 use keyway::raw::Raw;
 use keyway::{DType, DynDevice};
@@ -137,6 +137,48 @@ fn failures_are_one_line() {
         error.to_string(),
         "reshape on `LibTorch`: shape '[3]' is invalid for input of size 2"
     );
+}
+
+/// libtorch holds padding, and some windows, in memory: where that were much beside the operands, the host calculates.
+#[test]
+fn huge_padding_and_windows_go_by_the_host() -> Result<(), Error> {
+    let device = LibTorchDevice::default();
+    let ones = |shape: &[usize]| Raw::<LibTorch>::ones(shape, DType::F32, &device);
+    let every_million = ConvOptions {
+        stride: [1_000_000; 2].into(),
+        padding: [(1_000_000, 1_000_000); 2].into(),
+        dilation: [1; 2].into(),
+        groups: 1,
+    };
+    let conv = |options: ConvOptions| {
+        let (image, kernel) = (ones(&[1, 1, 2, 2])?, ones(&[1, 1, 1, 1])?);
+        let (y, route) = observe(|| image.conv(kernel, None, options));
+        Ok::<_, Error>((y?.into_data()?.into_vec::<f32>()?, route))
+    };
+    let middle = vec![0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0];
+    assert_eq!(conv(every_million.clone())?, (middle, Route::Host));
+    let each = ConvOptions {
+        stride: [1; 2].into(),
+        padding: [(0, 0); 2].into(),
+        ..every_million
+    };
+    assert_eq!(conv(each)?, (vec![1.0; 4], Route::Native));
+
+    // Of NaNs, the windows are looked through.
+    const LEN: usize = 1_000_000;
+    let pool = |nan: Option<usize>| {
+        let mut values = vec![0.0; LEN];
+        nan.map(|place| values[place] = f32::NAN);
+        let x = line(&values).into_raw().reshape([1, 1, LEN])?;
+        let mut options = PoolOptions::new(&[LEN][..]);
+        options.padding[0] = (LEN / 2, LEN / 2);
+        options.stride[0] = LEN / 40;
+        let (y, route) = observe(|| Raw::run(Op::Pool(Box::new(PoolOp::MaxIndices(options)), x)));
+        Ok::<_, Error>((y?.into_data()?.into_vec::<i32>()?[20], route))
+    };
+    assert_eq!(pool(None)?, (0, Route::Native));
+    assert_eq!(pool(Some(7))?, (7, Route::Host));
+    Ok(())
 }
 
 #[test]
