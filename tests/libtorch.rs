@@ -145,9 +145,9 @@ fn huge_padding_and_windows_go_by_the_host() -> Result<(), Error> {
     let device = LibTorchDevice::default();
     let ones = |shape: &[usize]| Raw::<LibTorch>::ones(shape, DType::F32, &device);
     let every_million = ConvOptions {
-        stride: [1_000_000; 2].into(),
+        stride: [1_000_000; 2][..].into(),
         padding: [(1_000_000, 1_000_000); 2].into(),
-        dilation: [1; 2].into(),
+        dilation: [1; 2][..].into(),
         groups: 1,
     };
     let conv = |options: ConvOptions| {
@@ -158,7 +158,7 @@ fn huge_padding_and_windows_go_by_the_host() -> Result<(), Error> {
     let middle = vec![0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0];
     assert_eq!(conv(every_million.clone())?, (middle, Route::Host));
     let each = ConvOptions {
-        stride: [1; 2].into(),
+        stride: [1; 2][..].into(),
         padding: [(0, 0); 2].into(),
         ..every_million
     };
