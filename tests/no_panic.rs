@@ -71,11 +71,11 @@ fn results_that_memory_cannot_hold_are_errors() -> Result<(), Error> {
         let text = DynTensor::hann_window(1 << 61, true, DType::F16, &device);
         let text = text.expect_err("it cannot be held").to_string();
         assert!(text.contains("exceeds the address space"), "{text}");
-        let bytes = DynTensor::ones([1], DType::I8, &device)?.expand([1 << 28])?;
+        let bytes = DynTensor::ones([1], DType::U8, &device)?.expand([1 << 28])?;
         refused(bytes.clone().unfold(0, 1 << 27, 1));
         let plane = bytes.reshape([1, 1, 1, 1 << 28])?;
         refused(plane.clone().unfold4d([1, 1 << 27], UnfoldOptions::default()));
-        let blocks = DynTensor::ones([1], DType::I8, &device)?.expand([1, 1 << 26, 1 << 26])?;
+        let blocks = DynTensor::ones([1], DType::U8, &device)?.expand([1, 1 << 26, 1 << 26])?;
         let options = UnfoldOptions::new([1, 1], [0, 0], [1, 1]);
         refused(blocks.fold4d([1, (1 << 27) - 1], [1, 1 << 26], options));
         let offset = image()?.expand([1, 2, HUGE + 1, 1])?;

@@ -64,6 +64,9 @@ fn covariances_are_of_the_last_two_axes() {
 #[test]
 fn remainders_by_the_least_integer() {
     fn check<E: IntElement>(x: &[i8], y: &[i8], want: &[f64], device: &DynDevice) {
+        if !device.dtypes().contains(&E::DTYPE) {
+            return;
+        }
         let of = |values: &[i8]| {
             let values: Vec<E> = values
                 .iter()
@@ -349,11 +352,13 @@ fn one_hot_with_values() {
         let rows = [[5.0, -1.0, -1.0], [-1.0, -1.0, 5.0], off, off, off, off, off];
         same(hot(x, 1).unwrap(), rows.as_flattened());
         // Neither wraps into a class nor rounds into one.
-        let x = tensor(&[u64::MAX, 1 << 63, 1, 1 << 32], &[4], &device);
-        same(
-            x.one_hot_fill(2, 1, 0, 1).unwrap(),
-            &[0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
-        );
+        if device.dtypes().contains(&DType::U64) {
+            let x = tensor(&[u64::MAX, 1 << 63, 1, 1 << 32], &[4], &device);
+            same(
+                x.one_hot_fill(2, 1, 0, 1).unwrap(),
+                &[0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+            );
+        }
         let x = tensor(&[keyway::bf16::from_f32(256.0)], &[1], &device);
         assert_eq!(
             x.one_hot_fill(300, 1, 0, 1)

@@ -16,7 +16,8 @@
 //! | an index out of range, an integer division by zero | the error is `Flex`'s |
 //! | operands without elements whose result has some | not all of its kernels take them |
 //!
-//! Half types are widened to `f32` for sums, matrix products and convolutions.
+//! Half types are widened to `f32` for sums, matrix products and convolutions. Arithmetic of integers on the CPU is given to
+//! `candle` as kernels of its extension point: its own panics on overflow, where overflow checks are on.
 
 use super::flex::{Flex, FlexDevice};
 use super::memory::{room, room_for};
