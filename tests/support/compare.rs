@@ -149,7 +149,8 @@ fn errors(tolerance: &Tolerance, op: &Op<Dense>, want: &Dense) -> Vec<f64> {
     let mut n = 0;
     op.visit(|x| n = n.max(x.values.len()));
     let terms = 32.0 + (n as f64).sqrt();
-    let rounding = |x: f64| if half { limits.ulp(x) } else { limits.least };
+    // Of each term: those below the least normal number are rounded too.
+    let rounding = |x: f64| if half { limits.ulp(x) } else { terms * limits.least };
     let want = want.values.iter().map(|x| x.float());
     match tolerance {
         Tolerance::Bits => want.map(|_| 0.0).collect(),
