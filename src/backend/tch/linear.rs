@@ -26,7 +26,8 @@ pub(super) fn conv(op: Box<ConvOp<LibTorchTensor>>, meta: &Meta) -> Outcome<LibT
         return made(zeros, x, meta);
     }
     // For some element types and sizes, libtorch lays windows out.
-    if windows.axes() > 3 || !windows.is_moderate(x.shape()[0].saturating_mul(x.shape()[1]), true) {
+    let planes = x.shape()[0].saturating_mul(x.shape()[1]);
+    if windows.axes() > 3 || !windows.is_moderate(planes, |windows, axis| windows.kernel[axis]) {
         return on_host(Op::Conv(op), meta);
     }
     let result = match &*op {

@@ -19,13 +19,13 @@ pub(super) fn pool(op: Box<PoolOp>, x: LibTorchTensor, meta: &Meta) -> Outcome<L
         PoolOp::MaxIndices(_) => native.is_none(),
         PoolOp::Avg(_) | PoolOp::AvgGrad(..) => !native.is_some_and(|native| native.takes_means(shape)),
     };
-    if !shape.is_moderate(planes, lays_out) {
+    if !shape.is_moderate(planes, if lays_out { Windows::span } else { |_, _| 0 }) {
         return on_host(Op::Pool(op, x), meta);
     }
     let result = match &*op {
         PoolOp::MaxIndices(_) => match max_indices(x.tensor(), shape)? {
             Some(indices) => indices,
-            None if shape.is_moderate(planes, true) => max_indices_of_windows(x.tensor(), shape)?,
+            None if shape.is_moderate(planes, Windows::span) => max_indices_of_windows(x.tensor(), shape)?,
             None => return on_host(Op::Pool(op, x), meta),
         },
         PoolOp::Avg(options) => {

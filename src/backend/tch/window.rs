@@ -135,10 +135,12 @@ impl Windows {
             .saturating_add(1)
     }
 
-    /// Whether neither the padded input nor, where it says so, the windows laid out side by side take much more memory than
-    /// what is given, in each of so many planes; and whether libtorch, which counts some of this in 32 bits, can.
-    pub(super) fn is_moderate(&self, planes: usize, laid_out: bool) -> bool {
+    /// Whether neither the padded input nor the windows laid out, of which each is so long along an axis, take much more
+    /// memory than what is given, in each of so many planes; and whether libtorch, which counts padding in 32 bits, can.
+    pub(super) fn is_moderate(&self, planes: usize, laid_out: fn(&Self, usize) -> i64) -> bool {
         const MOST_PADDING: i64 = 1 << 20;
+        // As convolutions that are in use take it: kernels of 11 × 11.
+        const MOST_TIMES: i64 = 128;
         const LITTLE: i64 = 1 << 25;
         let product = |f: &dyn Fn(usize) -> i64| {
             let axes = 0..self.axes();
@@ -146,17 +148,17 @@ impl Windows {
         };
         let given = product(&|axis| self.input[axis]).saturating_add(product(&|axis| self.output[axis]));
         let planes = i64::try_from(planes).unwrap_or(i64::MAX);
-        let fits = |n: i64| n <= given.saturating_mul(16) || n.saturating_mul(planes) <= LITTLE;
+        let fits = |n: i64| n <= given.saturating_mul(MOST_TIMES) || n.saturating_mul(planes) <= LITTLE;
         let padded = |axis: usize| {
             let after = self.after[axis].max(if self.symmetric { self.before[axis] } else { 0 });
             self.input[axis]
                 .saturating_add(self.before[axis])
                 .saturating_add(after)
         };
-        let in_windows = |axis: usize| self.output[axis].saturating_mul(self.span(axis));
+        let in_windows = |axis: usize| self.output[axis].saturating_mul(laid_out(self, axis));
         self.before.iter().chain(&self.after).all(|&n| n <= MOST_PADDING)
             && fits(product(&padded))
-            && (!laid_out || fits(product(&in_windows)))
+            && fits(product(&in_windows))
     }
 }
 
