@@ -168,7 +168,9 @@ fn huge_padding_and_windows_go_by_the_host() -> Result<(), Error> {
     const LEN: usize = 500_000;
     let pool = |nan: Option<usize>| {
         let mut values = vec![0.0; LEN];
-        nan.map(|place| values[place] = f32::NAN);
+        if let Some(place) = nan {
+            values[place] = f32::NAN;
+        }
         let x = line(&values).into_raw().reshape([1, 1, LEN])?;
         let mut options = PoolOptions::new(&[LEN][..]);
         options.padding[0] = (LEN / 2, LEN / 2);

@@ -232,6 +232,10 @@ impl LibTorchTensor {
 
     /// The tensor for writing, if nobody else holds its elements, and each of them once.
     pub(super) fn writable(&mut self) -> Option<&mut Tensor> {
+        // Cheaper to ask than `get_mut`, and mostly the answer.
+        if Arc::strong_count(&self.0) > 1 {
+            return None;
+        }
         let inner = Arc::get_mut(&mut self.0)?;
         if let Some(base) = &mut inner.base {
             Arc::get_mut(base)?;
