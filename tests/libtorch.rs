@@ -183,6 +183,18 @@ fn huge_padding_and_windows_go_by_the_host() -> Result<(), Error> {
     Ok(())
 }
 
+/// A view takes no memory, and is not refused for it.
+#[test]
+fn a_huge_view_is_reshaped() -> Result<(), Error> {
+    const HUGE: usize = 1 << 45;
+    let x = Raw::<LibTorch>::ones([1, 3], DType::F32, &Default::default())?.expand([HUGE, 3])?;
+    let y = x.clone().reshape([HUGE / 4, 4, 3])?;
+    assert_eq!(y.narrow(0, 9, 1)?.into_data()?.into_vec::<f32>()?, [1.0; 12]);
+    let error = x.reshape([3, HUGE]).unwrap_err().to_string();
+    assert!(error.contains("more than can be allocated"), "{error}");
+    Ok(())
+}
+
 #[test]
 fn unsigned_types_are_not_held() {
     let device: DynDevice = "tch".parse().unwrap();

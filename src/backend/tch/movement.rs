@@ -12,11 +12,16 @@ pub(super) fn movement(op: MoveOp, x: LibTorchTensor, meta: &Meta) -> Outcome<Li
     let t = x.tensor();
     match op {
         MoveOp::Reshape(to) => {
-            // A copy where no view is possible.
-            if !t.is_contiguous() {
-                room("reshape", meta)?;
+            let to = sizes(&to);
+            // A copy where no view is possible; where there is no room for one, only a view will do.
+            if !t.is_contiguous()
+                && let Err(full) = room("reshape", meta)
+            {
+                return t
+                    .f_view(&to[..])
+                    .map_or(Err(full.into()), |y| Ok(x.view(y, meta)));
             }
-            let y = t.f_reshape(&sizes(&to)[..])?;
+            let y = t.f_reshape(&to[..])?;
             if !x.is_empty() && y.data_ptr() != t.data_ptr() {
                 return made(y, &x, meta);
             }
