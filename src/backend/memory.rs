@@ -26,7 +26,15 @@ pub(super) fn room_for<T>(op: &Op<T>, meta: &Meta) -> Result<(), Error> {
 /// # Errors
 /// If it cannot be allocated.
 pub(crate) fn room(op: &'static str, meta: &Meta) -> Result<(), Error> {
-    let bytes = meta.shape.num_elements() * meta.dtype.size();
+    room_beside(op, meta, 0)
+}
+
+/// [`room`] for a result and so many bytes that computing it takes.
+///
+/// # Errors
+/// If they cannot be allocated.
+pub(crate) fn room_beside(op: &'static str, meta: &Meta, beside: usize) -> Result<(), Error> {
+    let bytes = (meta.shape.num_elements() * meta.dtype.size()).saturating_add(beside);
     if bytes < SMALL {
         return Ok(());
     }
