@@ -11,7 +11,7 @@
 //! | sum, mean, cumsum, matmul, conv, avg_pool, adding writes | `(32 + √n) ε` of the same op on absolute values |
 //! | prod, cumprod | `(32 + √n) ε` of the result |
 //! | rfft, irfft, cfft | `(32 + √n) ε` of the sum of the row's absolute values, over the length where the op divides by it |
-//! | other fused | `32 ε` of the result and `8 ε`; of layer_norm, `8 ε` of what it gives for a number as great as the row's greatest |
+//! | other fused | `32 ε` of the result and `8 ε`; of layer_norm, `8 ε` of what it gives for a number as great as the row's greatest; of attention, of a score, whose rounding is in the exponent |
 //!
 //! `n` is the number of elements of the largest operand, ε that of the type that accumulates: f32 for half types, whose
 //! result may be off by 1 ulp more. Adding writes and fused ops may work in the half type itself.
@@ -184,10 +184,18 @@ fn errors(tolerance: &Tolerance, op: &Op<Dense>, want: &Dense) -> Vec<f64> {
 fn cancelled(op: &Op<Dense>) -> impl Iterator<Item = f64> {
     let mut rows = vec![];
     let mut width = 1;
+    let greatest = |x: &[Value]| x.iter().map(|x| x.float().abs()).fold(0.0, f64::max);
+    if let Op::Fused(op) = op
+        && let FusedOp::Attention { q, k, scale, .. } = &**op
+    {
+        let depth = q.shape().last().copied().unwrap_or(1) as f64;
+        let score = greatest(&q.values) * greatest(&k.values) * depth.sqrt();
+        rows.push((score * scale.unwrap_or(1.0 / depth.max(1.0).sqrt())).max(1.0));
+        width = usize::MAX;
+    }
     if let Op::Fused(op) = op
         && let FusedOp::LayerNorm { x, weight, eps, .. } = &**op
     {
-        let greatest = |x: &[Value]| x.iter().map(|x| x.float().abs()).fold(0.0, f64::max);
         let weight = weight.as_ref().map_or(1.0, |weight| greatest(&weight.values));
         width = x.shape().last().copied().unwrap_or(1).max(1);
         rows.extend(x.values.chunks(width).map(|row| {

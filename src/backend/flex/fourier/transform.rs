@@ -14,9 +14,9 @@ use crate::op::roots::{Sign, roots};
 /// How many times longer than an addition a number takes.
 const WEIGHT: usize = 16;
 
-/// How many transforms are kept for the next call, and the longest of those.
-pub(super) const KEPT: usize = 8;
-const LONGEST_KEPT: usize = 1 << 17;
+/// How many transforms are kept for the next call, and the greatest sum of their lengths.
+pub(super) const KEPT: usize = 16;
+const KEPT_NUMBERS: usize = 1 << 18;
 
 /// A float type that there is a kernel for.
 pub(super) trait Float: Real + Element {
@@ -83,12 +83,12 @@ impl<F: Float> Transform<F> {
             return found;
         }
         let new = Arc::new(Self::new(len, of_real, many));
-        if len <= LONGEST_KEPT {
+        if len <= KEPT_NUMBERS {
             let mut kept = kept();
-            if kept.len() == KEPT {
+            kept.push(new.clone());
+            while kept.len() > KEPT || kept.iter().map(|x| x.len).sum::<usize>() > KEPT_NUMBERS {
                 kept.remove(0);
             }
-            kept.push(new.clone());
         }
         new
     }
