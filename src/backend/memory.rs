@@ -1,9 +1,10 @@
 //! What the host's memory holds.
 
+use std::collections::TryReserveError;
 use std::hint::black_box;
 
 use crate::error::Error;
-use crate::op::{Meta, MoveOp, Op};
+use crate::op::{HasMeta, Meta, MoveOp, Op};
 
 /// A request below this is not worth a question.
 const SMALL: usize = 1 << 28;
@@ -21,20 +22,33 @@ pub(super) fn room_for<T>(op: &Op<T>, meta: &Meta) -> Result<(), Error> {
     }
 }
 
-/// [`room_for`] what is created.
+/// [`room_for`] what is created, or a copy of an operand.
 ///
 /// # Errors
 /// If it cannot be allocated.
-pub(crate) fn room(op: &'static str, meta: &Meta) -> Result<(), Error> {
-    room_beside(op, meta, 0)
+pub(crate) fn room(op: &'static str, x: &impl HasMeta) -> Result<(), Error> {
+    let bytes = x.shape().num_elements() * x.dtype().size();
+    reserve(bytes).map_err(|_| {
+        let message = format!("this shape takes {bytes} bytes, more than can be allocated");
+        Error::shape(op, &[x.shape()], message)
+    })
 }
 
-/// [`room`] for a result and so many bytes that computing it takes.
+/// [`room_for`] so many values beside operands and result; `None` for more than can be counted.
 ///
 /// # Errors
 /// If they cannot be allocated.
-pub(crate) fn room_beside(op: &'static str, meta: &Meta, beside: usize) -> Result<(), Error> {
-    let bytes = (meta.shape.num_elements() * meta.dtype.size()).saturating_add(beside);
+pub(super) fn room_beside<T>(op: &'static str, count: Option<usize>) -> Result<(), Error> {
+    let bytes = count.and_then(|count| count.checked_mul(size_of::<T>()));
+    if bytes.is_some_and(|bytes| reserve(bytes).is_ok()) {
+        return Ok(());
+    }
+    let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
+    let message = format!("a kernel of this size takes {bytes} bytes, more than can be allocated");
+    Err(Error::argument(op, message))
+}
+
+fn reserve(bytes: usize) -> Result<(), TryReserveError> {
     if bytes < SMALL {
         return Ok(());
     }
@@ -42,8 +56,5 @@ pub(crate) fn room_beside(op: &'static str, meta: &Meta, beside: usize) -> Resul
     let reserved = probe.try_reserve_exact(bytes);
     // Else the compiler may leave both the request and its release out.
     black_box(&probe);
-    reserved.map_err(|_| {
-        let message = format!("the result takes {bytes} bytes, more than can be allocated");
-        Error::shape(op, &[&meta.shape], message)
-    })
+    reserved
 }

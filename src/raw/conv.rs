@@ -10,7 +10,8 @@ use crate::shape::Dims;
 pub struct ConvTransposeOptions {
     /// The convolution that it is the adjoint of; its padding is taken away.
     pub conv: ConvOptions,
-    /// What the result is longer at its end: of the sizes that the stride leaves possible, it chooses one.
+    /// What the result is longer at its end: below the stride, it chooses one of the sizes that the stride leaves possible;
+    /// what lies beyond the last application of the kernel is 0.
     pub padding_out: Dims,
 }
 
@@ -42,6 +43,28 @@ impl ConvTransposeOptions {
                 .filter(|&size| size > 0)
         };
         input.iter().enumerate().map(one).collect()
+    }
+
+    /// Takes out a `padding_out` of the stride or more, which no adjoint has: what it gains back of the padding is left out
+    /// of that, and the zeros that come after are returned, if there are any.
+    fn take_beyond(&mut self) -> Vec<(usize, usize)> {
+        let ends = self.conv.padding.iter_mut().map(|(_, after)| after);
+        let axes = self.padding_out.iter_mut().zip(ends).zip(&self.conv.stride);
+        let zeros: Vec<_> = axes
+            .map(|((more, after), stride)| {
+                if *more < *stride {
+                    return (0, 0);
+                }
+                let gained = (*more).min(*after);
+                *after -= gained;
+                (0, std::mem::take(more) - gained)
+            })
+            .collect();
+        if zeros.iter().all(|&(_, more)| more == 0) {
+            vec![]
+        } else {
+            zeros
+        }
     }
 }
 
@@ -84,11 +107,14 @@ impl<B: Backend> Raw<B> {
         bias: Option<Self>,
         options: impl Into<ConvTransposeOptions>,
     ) -> Result<Self, Error> {
-        let options = options.into();
+        let mut options = options.into();
+        let beyond = options.take_beyond();
         match options.output_size(spatial(&self), spatial(&weight)) {
-            Some(size) => self
-                .conv_transpose_to(weight, options.conv, size)?
-                .add_channels(bias),
+            Some(size) => {
+                let y = self.conv_transpose_to(weight, options.conv, size)?;
+                let y = if beyond.is_empty() { y } else { y.pad(beyond, 0.0)? };
+                y.add_channels(bias)
+            }
             None => {
                 let message = "an axis is empty, an option lacks one or is 0, or the padding leaves nothing";
                 let shapes = [self.shape(), weight.shape()];

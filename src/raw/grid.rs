@@ -137,6 +137,9 @@ impl<B: Backend> Raw<B> {
         if let Some(x) = vectors.iter().find(|x| x.rank() != 1) {
             return Err(Error::rank("meshgrid", x.rank(), "vectors, rank 1"));
         }
+        for x in vectors.iter().skip(1) {
+            vectors[0].same_dtype("meshgrid", x, "the first vector")?;
+        }
         let grid: Shape = vectors.iter().map(|x| x.shape()[0]).collect();
         let coordinate = |(axis, x): (usize, &Self)| {
             let alone = Shape::from(vec![1; grid.rank()]).with(axis, grid[axis]);

@@ -1,3 +1,5 @@
+use std::cmp::Ordering;
+
 use super::fourier::{Complex, hermitian};
 use super::{Raw, floats};
 use crate::backend::memory::room;
@@ -393,17 +395,25 @@ impl Lines {
     /// The lines along the last axis, cut or filled up to length `n`.
     fn last<B: Backend>(&self, x: Raw<B>, n: usize) -> Result<Raw<B>, Error> {
         let (size, last) = (self.shape[self.axis], self.shape.rank() - 1);
-        let x = x.movedim([self.axis], [last])?;
-        if n > size {
-            x.pad([(0, n - size)], 0)
-        } else {
-            x.narrow(last, 0, n)
+        let x = Self::moved(x, self.axis, last)?;
+        match n.cmp(&size) {
+            Ordering::Less => x.narrow(last, 0, n),
+            Ordering::Equal => Ok(x),
+            Ordering::Greater => x.pad([(0, n - size)], 0),
         }
     }
 
     /// The inverse of [`Lines::last`], for any length.
     fn restore<B: Backend>(&self, x: Raw<B>) -> Result<Raw<B>, Error> {
-        x.movedim([self.shape.rank() - 1], [self.axis])
+        Self::moved(x, self.shape.rank() - 1, self.axis)
+    }
+
+    /// A view takes about as long as a short transform.
+    fn moved<B: Backend>(x: Raw<B>, from: usize, to: usize) -> Result<Raw<B>, Error> {
+        if from == to {
+            return Ok(x);
+        }
+        x.movedim([from], [to])
     }
 
     fn restore_pair<B: Backend>(&self, x: Raw<B>) -> Result<(Raw<B>, Raw<B>), Error> {

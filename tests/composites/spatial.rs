@@ -759,6 +759,11 @@ fn errors_say_what_was_given_and_the_way_out() {
         DynTensor::meshgrid(&[x()], GridIndexing::Matrix),
         "vectors, rank 1",
     );
+    let vectors = [dynamic(&[2]), dynamic(&[3]).cast(DType::F64).unwrap()];
+    refused(
+        DynTensor::meshgrid(&vectors, GridIndexing::Matrix),
+        "expected f32, as the first vector, got f64",
+    );
     refused(
         DynTensor::cartesian_grid([usize::MAX, 2], DType::I32, &DynDevice::default()),
         "exceeds the address space",

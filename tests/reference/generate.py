@@ -901,6 +901,8 @@ case("conv_transpose", normal(2, 3, 5), normal(3, 2, 3), normal(2), **window(1, 
 case("conv_transpose", normal(1, 4, 4), normal(4, 2, 3), normal(4), **window(1, 3, 1, 2, groups=2, padding_out=[2]))
 case("conv_transpose", normal(2, 3, 3, 4), normal(3, 2, 3, 2), normal(2), **window(2, groups=1, padding_out=[0, 0]))
 case("conv_transpose", normal(1, 4, 3, 4), normal(4, 1, 2, 3), **window(2, [2, 3], [1, 2], [2, 1], groups=2, padding_out=[1, 2]))
+case("conv_transpose", normal(1, 2, 4), normal(2, 3, 2), normal(3), **window(1, 1, 0, 3, groups=1, padding_out=[2]))
+case("conv_transpose", normal(1, 2, 3, 3), normal(2, 1, 3, 2), normal(1), **window(2, [1, 2], [1, 0], 4, groups=1, padding_out=[3, 3]))
 case("conv_transpose", normal(1, 2, 2, 3, 2), normal(2, 2, 2, 2, 3), normal(2), **window(3, 2, 1, groups=1, padding_out=[1, 0, 1]))
 
 for name in ["max_pool", "max_pool_with_indices"]:

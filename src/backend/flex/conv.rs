@@ -17,38 +17,39 @@ use super::matmul::{PARALLEL_PRODUCT, widened};
 use super::storage::FlexTensor;
 use super::windows::{Movement, Windows};
 use crate::element::{DType, Element};
+use crate::error::Error;
 use crate::op::{ConvOp, ConvOptions, HasMeta, Meta};
 use crate::shape::Shape;
 
 /// How many bytes of patches are made at a time: they should stay in the second-level cache.
 const PATCH_BYTES: usize = 1 << 18;
 
-pub(super) fn conv(op: ConvOp<FlexTensor>, meta: &Meta) -> FlexTensor {
+pub(super) fn conv(op: ConvOp<FlexTensor>, meta: &Meta) -> Result<FlexTensor, Error> {
     let (ConvOp::Forward { x, .. } | ConvOp::Transpose { x, .. } | ConvOp::WeightGrad { x, .. }) = &op;
     let device = x.device().clone();
     let shape = meta.shape.clone();
-    match meta.dtype {
-        DType::F64 => FlexTensor::from_vec(convolved::<f64>(op, &shape), shape, device),
-        DType::F32 => FlexTensor::from_vec(convolved::<f32>(op, &shape), shape, device),
-        DType::F16 => FlexTensor::from_vec(rounded::<f16>(op, &shape), shape, device),
-        DType::BF16 => FlexTensor::from_vec(rounded::<bf16>(op, &shape), shape, device),
+    Ok(match meta.dtype {
+        DType::F64 => FlexTensor::from_vec(convolved::<f64>(op, &shape)?, shape, device),
+        DType::F32 => FlexTensor::from_vec(convolved::<f32>(op, &shape)?, shape, device),
+        DType::F16 => FlexTensor::from_vec(rounded::<f16>(op, &shape)?, shape, device),
+        DType::BF16 => FlexTensor::from_vec(rounded::<bf16>(op, &shape)?, shape, device),
         dtype => unreachable!("`infer` admits floats only, not {dtype}"),
-    }
+    })
 }
 
 /// The convolution in `f32`, rounded once.
-fn rounded<E: Element + AsPrimitive<f32>>(op: ConvOp<FlexTensor>, shape: &Shape) -> Vec<E>
+fn rounded<E: Element + AsPrimitive<f32>>(op: ConvOp<FlexTensor>, shape: &Shape) -> Result<Vec<E>, Error>
 where
     f32: AsPrimitive<E>,
 {
     let Ok(wide) = op.try_map(&mut |x| Ok::<_, Infallible>(widened::<E>(&x)));
-    convolved::<f32>(wide, shape)
+    Ok(convolved::<f32>(wide, shape)?
         .into_iter()
         .map(|v| v.as_())
-        .collect()
+        .collect())
 }
 
-fn convolved<T: Gemm>(op: ConvOp<FlexTensor>, shape: &Shape) -> Vec<T> {
+fn convolved<T: Gemm>(op: ConvOp<FlexTensor>, shape: &Shape) -> Result<Vec<T>, Error> {
     let (ConvOp::Forward { x: a, weight: b, .. }
     | ConvOp::Transpose { x: a, weight: b, .. }
     | ConvOp::WeightGrad { x: a, grad: b, .. }) = &op;
@@ -57,11 +58,12 @@ fn convolved<T: Gemm>(op: ConvOp<FlexTensor>, shape: &Shape) -> Vec<T> {
         .iter()
         .any(|shape| shape.num_elements() == 0)
     {
-        return vec![T::default(); shape.num_elements()];
+        return Ok(vec![T::default(); shape.num_elements()]);
     }
-    match op {
+    let name = op.name();
+    Ok(match op {
         ConvOp::Forward { x, weight, options } => {
-            let plan = Plan::new(x.shape(), weight.shape(), &shape[2..], &options);
+            let plan = Plan::new(name, x.shape(), weight.shape(), &shape[2..], &options)?;
             plan.forward(
                 x.into_contiguous().in_order(),
                 weight.into_contiguous().in_order(),
@@ -70,17 +72,17 @@ fn convolved<T: Gemm>(op: ConvOp<FlexTensor>, shape: &Shape) -> Vec<T> {
         ConvOp::Transpose {
             x, weight, options, ..
         } => {
-            let plan = Plan::new(shape, weight.shape(), &x.shape()[2..], &options);
+            let plan = Plan::new(name, shape, weight.shape(), &x.shape()[2..], &options)?;
             plan.transpose(
                 x.into_contiguous().in_order(),
                 weight.into_contiguous().in_order(),
             )
         }
         ConvOp::WeightGrad { x, grad, options, .. } => {
-            let plan = Plan::new(x.shape(), shape, &grad.shape()[2..], &options);
+            let plan = Plan::new(name, x.shape(), shape, &grad.shape()[2..], &options)?;
             plan.weight_grad(x.into_contiguous().in_order(), grad.into_contiguous().in_order())
         }
-    }
+    })
 }
 
 /// The sizes of a convolution, of one group where it says so.
@@ -104,14 +106,20 @@ struct Plan {
 
 impl Plan {
     /// `x`, `weight` and `out` as of `Forward`.
-    fn new(x: &Shape, weight: &Shape, out: &[usize], options: &ConvOptions) -> Self {
+    fn new(
+        op: &'static str,
+        x: &Shape,
+        weight: &Shape,
+        out: &[usize],
+        options: &ConvOptions,
+    ) -> Result<Self, Error> {
         let by = Movement {
             stride: &options.stride,
             padding: &options.padding,
             dilation: &options.dilation,
         };
-        let windows = Windows::new(&x[2..], &weight[2..], out, by);
-        Plan {
+        let windows = Windows::new(op, &x[2..], &weight[2..], out, by)?;
+        Ok(Plan {
             identity: windows.taps() == 1
                 && options.stride.iter().all(|&stride| stride == 1)
                 && options.padding.iter().all(|&padding| padding == (0, 0)),
@@ -123,7 +131,7 @@ impl Plan {
             depth: x[1] / options.groups * windows.taps(),
             positions: windows.positions(),
             windows,
-        }
+        })
     }
 
     /// How many independent parts the work has: items of the batch times groups.

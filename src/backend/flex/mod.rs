@@ -87,6 +87,7 @@ impl Backend for Flex {
             );
         }
         room_for(&op, meta)?;
+        room_for_copies(&op)?;
         Ok(match op {
             Op::Unary(op, x) => elementwise::unary(op, x),
             Op::Binary(op, a, b) => elementwise::binary(op, a, b, meta)?,
@@ -106,8 +107,8 @@ impl Backend for Flex {
                 op => index::index(op, meta)?,
             },
             Op::Matmul(a, b) => matmul::matmul(a, b, meta),
-            Op::Conv(op) => conv::conv(*op, meta),
-            Op::Pool(op, x) => pool::pool(*op, x, meta),
+            Op::Conv(op) => conv::conv(*op, meta)?,
+            Op::Pool(op, x) => pool::pool(*op, x, meta)?,
             Op::Cast(dtype, x) => elementwise::cast(x, dtype),
             Op::Fused(op) => fused::fused(*op, meta)?,
         })
@@ -118,6 +119,24 @@ impl Backend for Flex {
     fn sync(_: &FlexDevice) -> Result<(), Error> {
         Ok(())
     }
+}
+
+/// Asks whether the operands that may be copied can be: an expanded view may be far larger than its buffer.
+fn room_for_copies(op: &Op<FlexTensor>) -> Result<(), Error> {
+    // The others copy none, or give a result as large.
+    if !matches!(
+        op,
+        Op::Reduce(..) | Op::Scan(..) | Op::Matmul(..) | Op::Conv(_) | Op::Pool(..) | Op::Fused(_)
+    ) {
+        return Ok(());
+    }
+    let mut result = Ok(());
+    op.visit(|x| {
+        if result.is_ok() && !x.layout().is_contiguous() {
+            result = room(op.name(), x);
+        }
+    });
+    result
 }
 
 #[diagnostic::do_not_recommend]

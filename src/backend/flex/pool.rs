@@ -10,12 +10,13 @@ use super::number::{Number, with_number};
 use super::storage::FlexTensor;
 use super::windows::{Movement, Windows};
 use crate::element::{DType, Element, Scalar};
+use crate::error::Error;
 use crate::op::{HasMeta, Meta, PoolOp};
 
 /// From how many elements that windows meet on planes are shared out to threads.
 const PARALLEL_POOL: usize = 1 << 15;
 
-pub(super) fn pool(op: PoolOp, x: FlexTensor, meta: &Meta) -> FlexTensor {
+pub(super) fn pool(op: PoolOp, x: FlexTensor, meta: &Meta) -> Result<FlexTensor, Error> {
     let (shape, device) = (meta.shape.clone(), x.device().clone());
     let x = x.into_contiguous();
     let options = op.options();
@@ -28,10 +29,10 @@ pub(super) fn pool(op: PoolOp, x: FlexTensor, meta: &Meta) -> FlexTensor {
         padding: &options.padding,
         dilation: &options.dilation,
     };
-    let windows = Windows::new(&input[2..], &options.kernel, &output[2..], by);
+    let windows = Windows::new(op.name(), &input[2..], &options.kernel, &output[2..], by)?;
     if let PoolOp::MaxIndices(_) = op {
         let indices = with_number!(x.dtype(), E => max_indices::<E>(x.in_order(), &windows, &x.shape()[2..]));
-        return FlexTensor::from_vec(indices, shape, device);
+        return Ok(FlexTensor::from_vec(indices, shape, device));
     }
     let mean = Mean {
         divisors: if options.count_include_pad {
@@ -44,13 +45,13 @@ pub(super) fn pool(op: PoolOp, x: FlexTensor, meta: &Meta) -> FlexTensor {
         plane: input[2..].iter().product(),
         planes: input[0] * input[1],
     };
-    match meta.dtype {
+    Ok(match meta.dtype {
         DType::F64 => FlexTensor::from_vec(mean.of::<f64>(x.in_order()), shape, device),
         DType::F32 => FlexTensor::from_vec(mean.of::<f32>(x.in_order()), shape, device),
         DType::F16 => FlexTensor::from_vec(rounded::<f16>(&mean, &x), shape, device),
         DType::BF16 => FlexTensor::from_vec(rounded::<bf16>(&mean, &x), shape, device),
         dtype => unreachable!("`infer` admits floats only, not {dtype}"),
-    }
+    })
 }
 
 /// The mean in `f32`, rounded once.

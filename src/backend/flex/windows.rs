@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use crate::backend::memory::room_beside;
+use crate::error::Error;
+
 /// Which element of the input each tap of a window meets at each position.
 ///
 /// Taps, positions and elements are counted in row-major order of the kernel, the output and the input. The last axis
@@ -32,8 +35,20 @@ pub(super) struct Movement<'a> {
 }
 
 impl Windows {
-    pub(super) fn new(size: &[usize], kernel: &[usize], out: &[usize], by: Movement) -> Self {
+    /// # Errors
+    /// If it cannot be allocated.
+    pub(super) fn new(
+        op: &'static str,
+        size: &[usize],
+        kernel: &[usize],
+        out: &[usize],
+        by: Movement,
+    ) -> Result<Self, Error> {
         let last = size.len() - 1;
+        let product = |sizes: &[usize]| sizes.iter().try_fold(1, |n: usize, &size| n.checked_mul(size));
+        let rows = product(&kernel[..last]).zip(product(&out[..last]));
+        room_beside::<Option<usize>>(op, rows.and_then(|(taps, rows)| taps.checked_mul(rows)))?;
+        room_beside::<Column>(op, Some(kernel[last]))?;
         // What a tap meets at position 0 of an axis.
         let shift = |axis: usize, tap: usize| (tap * by.dilation[axis]) as i128 - by.padding[axis].0 as i128;
         let mut rows = vec![Some(0)];
@@ -72,13 +87,13 @@ impl Windows {
                 to: position_after(size[last] as i128),
             }
         };
-        Windows {
+        Ok(Windows {
             rows,
             row_count: out[..last].iter().product(),
             row_len: out[last],
             columns: (0..kernel[last]).map(column).collect(),
             stride,
-        }
+        })
     }
 
     pub(super) fn taps(&self) -> usize {

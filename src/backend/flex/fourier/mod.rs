@@ -50,9 +50,7 @@ fn typed<F: Float>(op: FusedOp<FlexTensor>, meta: &Meta) -> Result<FlexTensor, E
         op => unreachable!("`{}` is no Fourier transform", op.name()),
     };
     let rows = elements / (parts * width);
-    // Operands that are views may be copied; each is as large as the result at most.
-    let numbers = elements.saturating_add(len.saturating_mul(Transform::<F>::NUMBERS));
-    room_beside(name, meta, numbers.saturating_mul(size_of::<F>()))?;
+    room_beside::<F>(name, len.checked_mul(Transform::<F>::numbers(len)))?;
     let transform = Transform::<F>::get(len, of_real, rows);
     let mut operands = SmallVec::<[FlexTensor; 2]>::new();
     let Ok(op) = op.try_map(&mut |x| {

@@ -1,6 +1,6 @@
 //! How rows of one length are transformed.
 
-use super::stages::{LANES, Number, Pack, Stages, times};
+use super::stages::{LANES, Number, Pack, Stages, has_stages, times};
 use super::transform::Float;
 use crate::backend::flex::fused::real;
 use crate::backend::flex::simd::vectorised;
@@ -65,9 +65,11 @@ pub(super) struct Scratch<F> {
 }
 
 impl<F: Float> Plan<F> {
-    /// How many numbers a plan and its scratch hold for each of a row, at most: a [`Chirp`]'s smooth length is up to 2.25 of its
-    /// own, for which there are its kernel, twice the parts of a row, and what a [`Smooth`] has.
-    pub(super) const NUMBERS: usize = 40;
+    /// How many numbers making a plan and running it takes for each of a row, at most: mostly roots of unity, in `f64`, and
+    /// copies of the row; for a convolution, of 2.5 times its length.
+    pub(super) fn numbers(len: usize) -> usize {
+        if has_stages(len) { 12 } else { 60 }
+    }
 
     /// For rows of `len` numbers, of which there are `many` or a few.
     pub(super) fn new(len: usize, many: bool) -> Self {
@@ -113,20 +115,26 @@ impl<F: Float> Plan<F> {
 
 impl<F: Float> Smooth<F> {
     fn new(len: usize, many: bool) -> Option<Self> {
-        let in_lanes = |len| Stages::new(len).map(|columns| Smooth { columns, rows: None });
+        if !has_stages(len) {
+            return None;
+        }
+        let in_lanes = |len| Smooth {
+            columns: Stages::new(len),
+            rows: None,
+        };
         if len < if many { LONG } else { LANES } {
-            return in_lanes(len);
+            return Some(in_lanes(len));
         }
         // Packs in which few lanes are empty, then sides that are about equal.
         let packs = |a: usize| a.div_ceil(LANES) * (len / a) + (len / a).div_ceil(LANES) * a;
         let sides = (2..=len.isqrt()).filter(|a| len % a == 0);
         let Some(side) = sides.min_by_key(|&a| (packs(a), len - a)) else {
-            return in_lanes(len);
+            return Some(in_lanes(len));
         };
         if !many && packs(side) >= len {
-            return in_lanes(len);
+            return Some(in_lanes(len));
         }
-        let (columns, rows) = (Stages::new(side)?, Stages::new(len / side)?);
+        let (columns, rows) = (Stages::new(side), Stages::new(len / side));
         let all = roots(len, Sign::Minus);
         let mut twiddles = vec![Pack::ZERO; rows.len.div_ceil(LANES) * side];
         for (i, pack) in twiddles.iter_mut().enumerate() {

@@ -56,18 +56,35 @@ struct Stage<F> {
     twiddles: Vec<Number<F>>,
 }
 
-impl<F: Float> Stages<F> {
-    /// `None` if a prime factor is above [`MAX_RADIX`].
-    pub(super) fn new(len: usize) -> Option<Self> {
-        let mut left = len;
-        let mut stages = Vec::new();
-        for radix in [4, 2, 3].into_iter().chain((5..=MAX_RADIX).step_by(2)) {
-            while left % radix == 0 {
-                stages.push(Stage::new(radix, left));
-                left /= radix;
-            }
+/// Whether no prime factor is above [`MAX_RADIX`].
+pub(super) fn has_stages(len: usize) -> bool {
+    radices(len).iter().product::<usize>() == len
+}
+
+/// Of the stages of a length, as far as it has them.
+fn radices(mut len: usize) -> Vec<usize> {
+    let mut radices = Vec::new();
+    for radix in [4, 2, 3].into_iter().chain((5..=MAX_RADIX).step_by(2)) {
+        while len.is_multiple_of(radix) {
+            radices.push(radix);
+            len /= radix;
         }
-        (left == 1).then_some(Stages { len, stages })
+    }
+    radices
+}
+
+impl<F: Float> Stages<F> {
+    /// Of a length that [`has_stages`].
+    pub(super) fn new(len: usize) -> Self {
+        let mut left = len;
+        let stages = radices(len).into_iter().map(|radix| {
+            left /= radix;
+            Stage::new(radix, left)
+        });
+        Stages {
+            stages: stages.collect(),
+            len,
+        }
     }
 
     /// Transforms `x`, with `room` for as much; the result is in one of both.
@@ -88,8 +105,9 @@ impl<F: Float> Stages<F> {
 }
 
 impl<F: Float> Stage<F> {
-    fn new(radix: usize, len: usize) -> Self {
-        let twiddles = (0..len / radix).flat_map(|p| (1..radix).map(move |k| root(p * k, len)));
+    /// The stage that leaves transforms of length `rest`.
+    fn new(radix: usize, rest: usize) -> Self {
+        let twiddles = (0..rest).flat_map(|p| (1..radix).map(move |k| root(p * k, rest * radix)));
         Stage {
             radix,
             roots: (0..radix).map(|k| root(k, radix)).collect(),

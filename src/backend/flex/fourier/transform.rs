@@ -65,8 +65,10 @@ pub(super) struct Room<F> {
 }
 
 impl<F: Float> Transform<F> {
-    /// How many numbers a transform and the room of a job hold for each of a row, at most.
-    pub(super) const NUMBERS: usize = Plan::<F>::NUMBERS + 10;
+    /// How many numbers making a transform and running it takes for each of a row, at most.
+    pub(super) fn numbers(len: usize) -> usize {
+        Plan::<F>::numbers(len) + 10
+    }
 
     /// Of rows of `len` numbers, which are real ones on one side.
     pub(super) fn get(len: usize, of_real: bool, rows: usize) -> Arc<Self> {
