@@ -37,7 +37,7 @@ pub enum FusedOp<T> {
     /// result is `[n]`.
     CrossEntropy { logits: T, targets: T },
     /// `X[k] = Σ x[j] exp(-2πi jk / n)` of the real numbers along the last axis, up to frequency `n / 2`: `[…, n]` to
-    /// `[2, …, n / 2 + 1]`, all real parts before all imaginary parts.
+    /// `[2, …, n / 2 + 1]`, all real parts before all imaginary parts. Those of frequencies 0 and `n / 2` are 0, whatever `x` is.
     Rfft { x: T },
     /// The `n` real numbers along the last axis of which these are the [`Rfft`](FusedOp::Rfft): `[…, n / 2 + 1]` twice to
     /// `[…, n]`. The imaginary parts of frequencies 0 and `n / 2`, which those have not, count as 0, whatever they are.

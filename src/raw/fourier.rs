@@ -61,7 +61,10 @@ impl<B: Backend> Complex<B> {
 /// [`FusedOp::Rfft`](crate::op::FusedOp::Rfft) by other ops.
 pub(crate) fn rfft<B: Backend>(x: Raw<B>) -> Result<Raw<B>, Error> {
     let rows = Rows::of("rfft", &x);
-    rows.two(rows.n / 2 + 1, &x, || forward_real(rows.join(&x)?))
+    rows.two(rows.n / 2 + 1, &x, || {
+        let y = forward_real(rows.join(&x)?)?;
+        Ok(Complex::new(y.re, only_paired(y.im, rows.n)?))
+    })
 }
 
 /// [`FusedOp::Irfft`](crate::op::FusedOp::Irfft) by other ops.

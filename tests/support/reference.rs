@@ -797,7 +797,12 @@ fn pool(op: &PoolOp, x: &Dense, meta: &Meta) -> Dense {
 fn fused(op: FusedOp<Dense>, meta: &Meta) -> Result<Dense> {
     match &op {
         FusedOp::Rfft { x } => {
-            return Ok(spectrum(meta, x.shape(), -1.0, |j| (x.at(j).float(), 0.0)));
+            let n = *x.shape().last().unwrap();
+            let full = spectrum(meta, x.shape(), -1.0, |j| (x.at(j).float(), 0.0));
+            return Ok(Dense::fill(meta, |i| match (i[0], i[i.len() - 1]) {
+                (1, k) if k == 0 || 2 * k == n => Value::Float(0.0),
+                _ => full.at(i),
+            }));
         }
         FusedOp::Irfft { re, im, n } => return Ok(real_numbers(meta, re, im, *n)),
         FusedOp::Cfft { re, im, inverse } => {

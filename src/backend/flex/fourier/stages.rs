@@ -34,6 +34,15 @@ impl<F: Float> Pack<F> {
     }
 
     #[inline(always)]
+    fn times(&self, factor: Number<F>) -> Self {
+        let mut product = Pack::ZERO;
+        for l in 0..LANES {
+            product.set(l, times(self.at(l), factor));
+        }
+        product
+    }
+
+    #[inline(always)]
     pub(super) fn set(&mut self, lane: usize, (re, im): Number<F>) {
         self.re[lane] = re;
         self.im[lane] = im;
@@ -64,7 +73,11 @@ pub(super) fn has_stages(len: usize) -> bool {
 /// Of the stages of a length, as far as it has them.
 fn radices(mut len: usize) -> Vec<usize> {
     let mut radices = Vec::new();
-    for radix in [4, 2, 3].into_iter().chain((5..=MAX_RADIX).step_by(2)) {
+    if len.trailing_zeros() % 2 == 1 {
+        radices.push(2);
+        len /= 2;
+    }
+    for radix in [4, 3].into_iter().chain((5..=MAX_RADIX).step_by(2)) {
         while len.is_multiple_of(radix) {
             radices.push(radix);
             len /= radix;
@@ -142,11 +155,21 @@ impl<F: Float> Stage<F> {
         for ((p, y), twiddles) in blocks.enumerate().zip(self.twiddles.chunks_exact(R - 1)) {
             for q in 0..stride {
                 let x: [&Pack<F>; R] = std::array::from_fn(|j| &x[j * step + p * stride + q]);
-                for l in 0..LANES {
-                    let values = f(x.map(|x| x.at(l)), &self.roots);
-                    room[0].set(l, values[0]);
-                    for k in 1..R {
-                        room[k].set(l, times(values[k], twiddles[k - 1]));
+                if p == 0 {
+                    // Factors of 1: an infinite part times their 0 would be NaN.
+                    for l in 0..LANES {
+                        let values = f(x.map(|x| x.at(l)), &self.roots);
+                        for k in 0..R {
+                            room[k].set(l, values[k]);
+                        }
+                    }
+                } else {
+                    for l in 0..LANES {
+                        let values = f(x.map(|x| x.at(l)), &self.roots);
+                        room[0].set(l, values[0]);
+                        for k in 1..R {
+                            room[k].set(l, times(values[k], twiddles[k - 1]));
+                        }
                     }
                 }
                 for (k, room) in room.iter().enumerate() {
@@ -189,11 +212,14 @@ impl<F: Float> Stage<F> {
                             odd.set(l, plus(odd.at(l), scaled(difference.at(l), sin)));
                         }
                     }
-                    let [w, v] = [k, radix - k].map(|k| twiddles[k - 1]);
+                    let (mut low, mut high) = (Pack::ZERO, Pack::ZERO);
                     for l in 0..LANES {
                         let (even, odd) = (even.at(l), turned(odd.at(l)));
-                        y[k * stride + q].set(l, times(minus(even, odd), w));
-                        y[(radix - k) * stride + q].set(l, times(plus(even, odd), v));
+                        low.set(l, minus(even, odd));
+                        high.set(l, plus(even, odd));
+                    }
+                    for (k, pack) in [(k, low), (radix - k, high)] {
+                        y[k * stride + q] = if p > 0 { pack.times(twiddles[k - 1]) } else { pack };
                     }
                 }
             }
