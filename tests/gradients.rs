@@ -387,6 +387,20 @@ fn fused() -> Vec<Case> {
         },
         &[float(&[3, 4]), indices(&[3], &[2, 0, 2])],
     ));
+    for n in 1..7 {
+        let (half, whole) = ([2, n / 2 + 1], [2, n]);
+        cases.push(fused(FusedOp::Rfft { x: 0 }, &[float(&whole)]));
+        let irfft = FusedOp::Irfft { re: 0, im: 1, n };
+        cases.push(fused(irfft, &[float(&half), float(&half)]));
+        for inverse in [false, true] {
+            let cfft = FusedOp::Cfft {
+                re: 0,
+                im: 1,
+                inverse,
+            };
+            cases.push(fused(cfft, &[float(&whole), float(&whole)]));
+        }
+    }
     cases
 }
 
@@ -664,8 +678,11 @@ fn number_of(op: &Op<usize>) -> Option<(&'static str, usize, usize)> {
                 FusedOp::LayerNorm { .. } => 4,
                 FusedOp::Attention { .. } => 5,
                 FusedOp::CrossEntropy { .. } => 6,
+                FusedOp::Rfft { .. } => 7,
+                FusedOp::Irfft { .. } => 8,
+                FusedOp::Cfft { .. } => 9,
             };
-            ("fused", n, 7)
+            ("fused", n, 10)
         }
     })
 }

@@ -46,6 +46,14 @@ fn results_that_memory_cannot_hold_are_errors() -> Result<(), Error> {
         refused(view.clone().add(1.0f32));
         refused(view.clone().cast(DType::I64));
         refused(view.clone().repeat(&[2]));
+        refused(view.clone().rfft(0, None).map(|x| x.0));
+        refused(view.clone().cfft(view.clone(), 0, None).map(|x| x.0));
+        refused(view.clone().irfft(view.clone(), 0, None));
+        refused(
+            DynTensor::ones([1], DType::F32, &device)?
+                .rfft(0, Some(HUGE))
+                .map(|x| x.0),
+        );
         assert!(view.clone().into_data().is_err());
 
         // Operands that are laid out anew, and the windows of a pool: those that walk over them are not asked.

@@ -107,6 +107,10 @@ fn of(dtype: DType, shape: &[usize]) -> Meta {
     }
 }
 
+fn fused(op: FusedOp<Meta>) -> Op<Meta> {
+    Op::Fused(Box::new(op))
+}
+
 fn conv(x: &[usize], weight: &[usize], options: ConvOptions) -> Op<Meta> {
     Op::Conv(Box::new(ConvOp::Forward {
         x: f32s(x),
@@ -281,6 +285,26 @@ fn mistakes_have_these_messages() {
             "cat: [2, 3] and [3, 3]: the sizes may differ along axis 1 only",
         ),
         (
+            fused(FusedOp::Rfft { x: f32s(&[2, 0]) }),
+            "rfft: [2, 0]: the last axis is empty; a transform takes one number or more",
+        ),
+        (
+            fused(FusedOp::Irfft {
+                re: f32s(&[3]),
+                im: f32s(&[3]),
+                n: 6,
+            }),
+            "irfft: [3]: 6 real numbers have 4 frequencies, 0 to 3",
+        ),
+        (
+            fused(FusedOp::Cfft {
+                re: f32s(&[3]),
+                im: f32s(&[2]),
+                inverse: true,
+            }),
+            "ifft: [3] and [2]: the real and the imaginary part must have one shape",
+        ),
+        (
             conv(&[1, 3, 8], &[4, 2, 3], ConvOptions::new(1)),
             "conv: [1, 3, 8] and [4, 2, 3]: weights are [out, in / 1 groups, kernel…], both divisible by groups",
         ),
@@ -377,7 +401,7 @@ impl Garbage<'_> {
         let index = |op| Op::Index(Box::new(op));
         let mode = self.pick(ScatterMode::ALL);
         let axis = self.number();
-        match self.pick(&(0..27).collect::<Vec<_>>()) {
+        match self.pick(&(0..28).collect::<Vec<_>>()) {
             0 => Op::Unary(self.pick(UnaryOp::ALL), self.meta()),
             1 => Op::Binary(self.pick(BinaryOp::ALL), self.arg(), self.arg()),
             2 => Op::Compare(self.pick(CompareOp::ALL), self.arg(), self.arg()),
@@ -489,6 +513,22 @@ impl Garbage<'_> {
                     causal: true,
                     scale: None,
                 }))
+            }
+            26 => {
+                let (re, im, n) = (self.meta(), self.meta(), self.number());
+                Op::Fused(Box::new(self.pick(&[
+                    FusedOp::Rfft { x: re.clone() },
+                    FusedOp::Irfft {
+                        re: re.clone(),
+                        im: im.clone(),
+                        n,
+                    },
+                    FusedOp::Cfft {
+                        re,
+                        im,
+                        inverse: true,
+                    },
+                ])))
             }
             _ => Op::Fused(Box::new(match self.pick(&[0, 1, 2, 3]) {
                 0 => FusedOp::Softmax { x: self.meta(), axis },

@@ -35,10 +35,11 @@ def ops():
         a, b = torch.rand(n, n), torch.rand(n, n)
         yield f"matmul {n}", lambda a=a, b=b: a @ b
     yield "conv2d 8x32x56x56 64 3x3", lambda: F.conv2d(x, w, padding=1)
-    yield "rfft 1024x1024", lambda: torch.fft.rfft(square)
-    for n in (1 << 16, (1 << 16) + 1):
-        signal = torch.rand(n)
-        yield f"rfft {n}", lambda signal=signal: torch.fft.rfft(signal)
+    for shape in ([1024, 1024], [1024], [1 << 16], [(1 << 16) + 1]):
+        signal, name = torch.rand(shape), "x".join(map(str, shape))
+        yield f"rfft {name}", lambda signal=signal: torch.fft.rfft(signal)
+        spectrum = torch.fft.rfft(signal)
+        yield f"irfft {name}", lambda spectrum=spectrum, n=shape[-1]: torch.fft.irfft(spectrum, n)
 
 
 def mlp():

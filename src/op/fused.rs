@@ -36,6 +36,15 @@ pub enum FusedOp<T> {
     /// `-log_softmax(logits)[target]` for each row: `logits` is `[n, classes]`, `targets` is `[n]` of integers, the
     /// result is `[n]`.
     CrossEntropy { logits: T, targets: T },
+    /// `X[k] = Σ x[j] exp(-2πi jk / n)` of the real numbers along the last axis, up to frequency `n / 2`: `[…, n]` to
+    /// `[2, …, n / 2 + 1]`, all real parts before all imaginary parts. Those of frequencies 0 and `n / 2` are 0, whatever `x` is.
+    Rfft { x: T },
+    /// The `n` real numbers along the last axis of which these are the [`Rfft`](FusedOp::Rfft): `[…, n / 2 + 1]` twice to
+    /// `[…, n]`. The imaginary parts of frequencies 0 and `n / 2`, which those have not, count as 0, whatever they are.
+    Irfft { re: T, im: T, n: usize },
+    /// `X[k] = Σ x[j] exp(-2πi jk / n)` along the last axis, or its inverse, `Σ x[j] exp(2πi jk / n) / n`: `[…, n]` twice to
+    /// `[2, …, n]`, all real parts before all imaginary parts.
+    Cfft { re: T, im: T, inverse: bool },
 }
 
 impl<T> FusedOp<T> {
@@ -49,6 +58,10 @@ impl<T> FusedOp<T> {
             FusedOp::LayerNorm { .. } => "layer_norm",
             FusedOp::Attention { .. } => "attention",
             FusedOp::CrossEntropy { .. } => "cross_entropy",
+            FusedOp::Rfft { .. } => "rfft",
+            FusedOp::Irfft { .. } => "irfft",
+            FusedOp::Cfft { inverse: false, .. } => "cfft",
+            FusedOp::Cfft { inverse: true, .. } => "ifft",
         }
     }
 
@@ -85,6 +98,17 @@ impl<T> FusedOp<T> {
                 logits: f(logits)?,
                 targets: f(targets)?,
             },
+            FusedOp::Rfft { x } => FusedOp::Rfft { x: f(x)? },
+            FusedOp::Irfft { re, im, n } => FusedOp::Irfft {
+                re: f(re)?,
+                im: f(im)?,
+                n,
+            },
+            FusedOp::Cfft { re, im, inverse } => FusedOp::Cfft {
+                re: f(re)?,
+                im: f(im)?,
+                inverse,
+            },
         })
     }
 
@@ -93,7 +117,8 @@ impl<T> FusedOp<T> {
             FusedOp::Softmax { x, .. }
             | FusedOp::LogSoftmax { x, .. }
             | FusedOp::Gelu { x, .. }
-            | FusedOp::Silu { x } => f(x),
+            | FusedOp::Silu { x }
+            | FusedOp::Rfft { x } => f(x),
             FusedOp::LayerNorm { x, weight, bias, .. } => {
                 f(x);
                 weight.as_ref().map(&mut *f);
@@ -111,6 +136,10 @@ impl<T> FusedOp<T> {
             FusedOp::CrossEntropy { logits, targets } => {
                 f(logits);
                 f(targets);
+            }
+            FusedOp::Irfft { re, im, .. } | FusedOp::Cfft { re, im, .. } => {
+                f(re);
+                f(im);
             }
         }
     }

@@ -796,5 +796,52 @@ fn fused<T: HasMeta>(name: &'static str, op: &FusedOp<T>) -> Result<(Shape, DTyp
             }
             Ok((targets.shape().clone(), logits.dtype()))
         }
+        FusedOp::Rfft { x } => {
+            let n = transform_length(name, x)?;
+            Ok((two_parts(x.shape(), n / 2 + 1), x.dtype()))
+        }
+        FusedOp::Irfft { re, im, n } => {
+            let kept = transform_length(name, re)?;
+            same_parts(name, re, im)?;
+            if *n == 0 || n / 2 + 1 != kept {
+                let most = n / 2;
+                let message = format!("{n} real numbers have {} frequencies, 0 to {most}", most + 1);
+                return Err(Error::shape(name, &[re.shape()], message));
+            }
+            Ok((re.shape().clone().with(re.shape().rank() - 1, *n), re.dtype()))
+        }
+        FusedOp::Cfft { re, im, .. } => {
+            let n = transform_length(name, re)?;
+            same_parts(name, re, im)?;
+            Ok((two_parts(re.shape(), n), re.dtype()))
+        }
     }
+}
+
+/// The size of the last axis, of floats.
+fn transform_length<T: HasMeta>(name: &'static str, x: &T) -> Result<usize, Error> {
+    float(name, x)?;
+    match x.shape().last() {
+        None => Err(Error::rank(name, 0, "rank 1 or more")),
+        Some(0) => {
+            let message = "the last axis is empty; a transform takes one number or more";
+            Err(Error::shape(name, &[x.shape()], message))
+        }
+        Some(&n) => Ok(n),
+    }
+}
+
+fn same_parts<T: HasMeta>(name: &'static str, re: &T, im: &T) -> Result<(), Error> {
+    same_dtype(name, re, im)?;
+    if re.shape() == im.shape() {
+        return Ok(());
+    }
+    let message = "the real and the imaginary part must have one shape";
+    Err(Error::shape(name, &[re.shape(), im.shape()], message))
+}
+
+/// The real and the imaginary parts of rows of `n` numbers each.
+fn two_parts(rows: &Shape, n: usize) -> Shape {
+    let last = rows.rank() - 1;
+    [2].iter().chain(&rows[..last]).chain([&n]).copied().collect()
 }

@@ -3,7 +3,7 @@
 use super::FusedOp;
 use crate::backend::{Backend, Route, note};
 use crate::error::Error;
-use crate::raw::Raw;
+use crate::raw::{Raw, fourier};
 
 /// Expresses a fused op by the rest of the vocabulary. A backend without a kernel for it calls this.
 ///
@@ -28,6 +28,9 @@ pub fn fused<B: Backend>(op: FusedOp<B::Primitive>) -> Result<B::Primitive, Erro
             scale,
         } => attention([q, k, v], mask, bias, causal, scale, None),
         FusedOp::CrossEntropy { logits, targets } => cross_entropy(logits, targets),
+        FusedOp::Rfft { x } => fourier::rfft(x),
+        FusedOp::Irfft { re, im, n } => fourier::irfft(re, im, n),
+        FusedOp::Cfft { re, im, inverse } => fourier::cfft(re, im, inverse),
     };
     Ok(result?.into_primitive())
 }

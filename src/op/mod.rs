@@ -23,6 +23,7 @@ pub mod lower;
 mod movement;
 pub mod random;
 mod reduce;
+pub(crate) mod roots;
 pub mod scalar;
 
 pub use compare::CompareOp;

@@ -1,11 +1,12 @@
 //! Discrete Fourier transforms of rows, as products with small matrices.
 
-use std::f64::consts::TAU;
-
 use super::Raw;
 use crate::backend::Backend;
+use crate::backend::memory::room;
 use crate::element::DType;
 use crate::error::Error;
+use crate::op::checked;
+use crate::op::roots::{Sign, roots, smooth};
 use crate::shape::{Dims, Shape};
 
 /// The longest transform that is one product. Longer ones are made of such, as long as no prime factor is greater.
@@ -42,7 +43,7 @@ impl<B: Backend> Complex<B> {
         Raw::stack(vec![self.re, self.im], axis)
     }
 
-    fn unstack(x: Raw<B>, axis: usize) -> Result<Self, Error> {
+    pub(super) fn unstack(x: Raw<B>, axis: usize) -> Result<Self, Error> {
         let part = |i| x.clone().narrow(axis, i, 1)?.squeeze_dim(axis);
         Ok(Complex::new(part(0)?, part(1)?))
     }
@@ -57,8 +58,81 @@ impl<B: Backend> Complex<B> {
     }
 }
 
+/// [`FusedOp::Rfft`](crate::op::FusedOp::Rfft) by other ops.
+pub(crate) fn rfft<B: Backend>(x: Raw<B>) -> Result<Raw<B>, Error> {
+    let rows = Rows::of("rfft", &x);
+    rows.two(rows.n / 2 + 1, &x, || {
+        let y = forward_real(rows.join(&x)?)?;
+        Ok(Complex::new(y.re, only_paired(y.im, rows.n)?))
+    })
+}
+
+/// [`FusedOp::Irfft`](crate::op::FusedOp::Irfft) by other ops.
+pub(crate) fn irfft<B: Backend>(re: Raw<B>, im: Raw<B>, n: usize) -> Result<Raw<B>, Error> {
+    let rows = Rows::of("irfft", &re);
+    let shape = rows.shape(&[], n);
+    if rows.count == 0 {
+        return Raw::zeros(shape, re.dtype(), &re.device());
+    }
+    let x = Complex::new(rows.join(&re)?, rows.join(&im)?);
+    inverse_real(x, n)?.reshape(shape)?.cast(re.dtype())
+}
+
+/// [`FusedOp::Cfft`](crate::op::FusedOp::Cfft) by other ops.
+pub(crate) fn cfft<B: Backend>(re: Raw<B>, im: Raw<B>, inverse: bool) -> Result<Raw<B>, Error> {
+    let rows = Rows::of("cfft", &re);
+    rows.two(rows.n, &re, || {
+        complex(Complex::new(rows.join(&re)?, rows.join(&im)?), inverse)
+    })
+}
+
+/// The last axis of a tensor, as the rows of a matrix.
+struct Rows {
+    op: &'static str,
+    outer: Dims,
+    count: usize,
+    n: usize,
+}
+
+impl Rows {
+    fn of<B: Backend>(op: &'static str, x: &Raw<B>) -> Self {
+        let (&n, outer) = x.shape().split_last().expect("`infer` asks for an axis");
+        Rows {
+            op,
+            outer: outer.into(),
+            count: outer.iter().product(),
+            n,
+        }
+    }
+
+    fn shape(&self, parts: &[usize], n: usize) -> Shape {
+        parts.iter().chain(&self.outer).chain([&n]).copied().collect()
+    }
+
+    /// The rows, of no half type.
+    fn join<B: Backend>(&self, x: &Raw<B>) -> Result<Raw<B>, Error> {
+        // Roots of unity, as many as a row has numbers or twice as many.
+        room(self.op, &checked(self.op, [4, self.n].into(), DType::F64)?)?;
+        x.clone().widen()?.reshape([self.count, self.n])
+    }
+
+    /// Both parts of what `f` gives for the rows: `[2, …, n]`.
+    fn two<B: Backend>(
+        &self,
+        n: usize,
+        like: &Raw<B>,
+        f: impl FnOnce() -> Result<Complex<B>, Error>,
+    ) -> Result<Raw<B>, Error> {
+        let shape = self.shape(&[2], n);
+        if self.count == 0 {
+            return Raw::zeros(shape, like.dtype(), &like.device());
+        }
+        f()?.stack(0)?.reshape(shape)?.cast(like.dtype())
+    }
+}
+
 /// The spectrum of each row of real numbers, `[rows, n]`, up to frequency `n / 2`.
-pub(super) fn forward_real<B: Backend>(x: Raw<B>) -> Result<Complex<B>, Error> {
+fn forward_real<B: Backend>(x: Raw<B>) -> Result<Complex<B>, Error> {
     let [rows, n] = x.shape().dims();
     let kept = n / 2 + 1;
     let Some(radices) = radices(n) else {
@@ -94,7 +168,7 @@ pub(super) fn forward_real<B: Backend>(x: Raw<B>) -> Result<Complex<B>, Error> {
 }
 
 /// The spectrum of each row, `[rows, n]`, or what it is the spectrum of.
-pub(super) fn complex<B: Backend>(x: Complex<B>, inverse: bool) -> Result<Complex<B>, Error> {
+fn complex<B: Backend>(x: Complex<B>, inverse: bool) -> Result<Complex<B>, Error> {
     let [rows, n] = x.re.shape().dims();
     let (sign, scale) = if inverse {
         (Sign::Plus, 1.0 / n as f64)
@@ -116,20 +190,12 @@ pub(super) fn complex<B: Backend>(x: Complex<B>, inverse: bool) -> Result<Comple
 
 /// The `n` real numbers of which each row, `[rows, n / 2 + 1]`, is the spectrum. The imaginary parts of frequencies 0 and
 /// `n / 2`, which those have not, count as 0.
-pub(super) fn inverse_real<B: Backend>(x: Complex<B>, n: usize) -> Result<Raw<B>, Error> {
-    let [rows, kept] = x.re.shape().dims();
+fn inverse_real<B: Backend>(x: Complex<B>, n: usize) -> Result<Raw<B>, Error> {
+    let rows = x.re.shape()[0];
     let scale = 1.0 / n as f64;
-    // What has a conjugate in the other half.
-    let paired = n - kept;
-    let im = x.im.narrow(1, 1, paired)?;
-    let end = kept - 1 - paired;
-    let im = im.pad([(1, end)], 0)?;
-    let x = Complex::new(x.re, im);
+    let x = Complex::new(x.re, only_paired(x.im, n)?);
     let Some(mut radices) = radices(n) else {
-        let twice: Vec<f64> = (0..kept)
-            .map(|k| if (1..=paired).contains(&k) { 2.0 } else { 1.0 })
-            .collect();
-        let twice = constants(twice.into_iter(), &[1, kept], &x.re)?;
+        let twice = weights(n, 1.0, 2.0, &x.re)?;
         let x = x.map(|x| x.mul(twice.clone()))?;
         return Ok(chirp(x.re, Some(x.im), n, n, Sign::Plus, scale)?.re);
     };
@@ -147,6 +213,23 @@ pub(super) fn inverse_real<B: Backend>(x: Complex<B>, n: usize) -> Result<Raw<B>
     y.reshape([rows, n])
 }
 
+/// A factor for each frequency up to `n / 2`, along the last axis: `alone`, or `paired` for those that have a conjugate among
+/// the others.
+pub(crate) fn weights<B: Backend>(n: usize, alone: f64, paired: f64, like: &Raw<B>) -> Result<Raw<B>, Error> {
+    let kept = n / 2 + 1;
+    let weight = |k| if k == 0 || 2 * k == n { alone } else { paired };
+    let mut shape: Dims = smallvec::smallvec![1; like.rank()];
+    shape[like.rank() - 1] = kept;
+    constants((0..kept).map(weight), &shape, like)
+}
+
+/// Zeros for the frequencies that have no conjugate, along the last axis of those up to `n / 2`.
+pub(crate) fn only_paired<B: Backend>(x: Raw<B>, n: usize) -> Result<Raw<B>, Error> {
+    let (last, kept) = (x.rank() - 1, n / 2 + 1);
+    let paired = n - kept;
+    x.narrow(last, 1, paired)?.pad([(1, kept - 1 - paired)], 0)
+}
+
 /// All `n` frequencies of a spectrum of real numbers, from those up to `n / 2`.
 pub(super) fn hermitian<B: Backend>(x: Complex<B>, n: usize) -> Result<Complex<B>, Error> {
     let paired = n - (n / 2 + 1);
@@ -156,12 +239,6 @@ pub(super) fn hermitian<B: Backend>(x: Complex<B>, n: usize) -> Result<Complex<B
         Raw::cat(vec![x.re, re], 1)?,
         Raw::cat(vec![x.im, im], 1)?,
     ))
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Sign {
-    Minus,
-    Plus,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -393,52 +470,6 @@ fn radices(n: usize) -> Option<Vec<usize>> {
     let mut radices = (1..).find_map(balanced)?;
     radices.sort_unstable_by(|a, b| b.cmp(a));
     Some(radices)
-}
-
-/// The least of some numbers with small prime factors that are not below `n`.
-fn smooth(n: usize) -> usize {
-    let candidate = |odd: usize| odd * n.div_ceil(odd).next_power_of_two();
-    [1, 3, 5, 9, 15].map(candidate).into_iter().min().unwrap_or(n)
-}
-
-/// `exp(± 2πi k / n)` for all k below n.
-fn roots(n: usize, sign: Sign) -> Vec<(f64, f64)> {
-    // Each is the product of two of about 2 √n.
-    let block = 1 << (n.ilog2() / 2);
-    let turn = |k: usize| match (turn(k, n), sign) {
-        ((cos, sin), Sign::Plus) => (cos, sin),
-        ((cos, sin), Sign::Minus) => (cos, -sin),
-    };
-    let fine: Vec<_> = (0..block).map(turn).collect();
-    let mut roots = Vec::with_capacity(n);
-    for start in (0..n).step_by(block) {
-        let (a, b) = turn(start);
-        roots.extend(
-            fine[..block.min(n - start)]
-                .iter()
-                .map(|&(c, d)| (a * c - b * d, a * d + b * c)),
-        );
-    }
-    roots
-}
-
-/// Cosine and sine of `k / n` of a turn, from an angle of at most an eighth; those of opposite angles are conjugates.
-pub(super) fn turn(k: usize, n: usize) -> (f64, f64) {
-    let k = k % n;
-    if k > n - k {
-        let (cos, sin) = turn(n - k, n);
-        return (cos, -sin);
-    }
-    let (k, n) = (k as u128, n as u128);
-    // The nearest quarter, and how far from it.
-    let quarter = (8 * k + n) / (2 * n);
-    let off = 4 * k as i128 - (quarter * n) as i128;
-    let (sin, cos) = (off as f64 / n as f64 * (TAU / 4.0)).sin_cos();
-    match quarter {
-        0 => (cos, sin),
-        1 => (-sin, cos),
-        _ => (-cos, -sin),
-    }
 }
 
 /// Constants beside `like`, of its element type, `f32` or `f64`, and on its device.

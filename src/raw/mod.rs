@@ -17,7 +17,7 @@ mod create;
 mod ctc;
 mod deform;
 mod elementwise;
-mod fourier;
+pub(crate) mod fourier;
 mod grid;
 mod index;
 mod interpolate;

@@ -1,12 +1,15 @@
-use super::fourier::{self, Complex};
+use std::cmp::Ordering;
+
+use super::fourier::{Complex, hermitian};
 use super::{Raw, floats};
 use crate::backend::memory::room;
 use crate::backend::{Backend, Readable};
 use crate::data::TensorData;
 use crate::element::DType;
 use crate::error::Error;
-use crate::op::{self, PadMode, ScatterMode};
-use crate::shape::{Dims, Shape};
+use crate::op::roots::turn;
+use crate::op::{self, FusedOp, PadMode, ScatterMode};
+use crate::shape::Shape;
 
 /// Where the sum of the squared windows is less, [`Raw::istft`] has nothing to divide by; as in PyTorch.
 const LEAST_WEIGHT: f64 = 1e-11;
@@ -130,10 +133,9 @@ impl<B: Backend> Raw<B> {
     pub fn rfft(self, axis: usize, n: Option<usize>) -> Result<(Self, Self), Error> {
         let lines = Lines::new("rfft", &self, axis)?;
         let n = lines.length(n, self.shape()[axis])?;
-        if lines.none {
-            return Ok((lines.zeros(n / 2 + 1, &self)?, lines.zeros(n / 2 + 1, &self)?));
-        }
-        lines.pair(fourier::forward_real(lines.rows(self, n)?)?)
+        lines.restore_pair(Self::fused(FusedOp::Rfft {
+            x: lines.last(self, n)?,
+        })?)
     }
 
     /// The `n` real numbers whose spectrum up to frequency `n / 2` has this real and this imaginary part, which are cut or
@@ -141,12 +143,9 @@ impl<B: Backend> Raw<B> {
     pub fn irfft(self, im: Self, axis: usize, n: Option<usize>) -> Result<Self, Error> {
         let lines = Lines::of_pair("irfft", &self, &im, axis)?;
         let n = lines.length(n, 2 * self.shape()[axis].saturating_sub(1))?;
-        if lines.none {
-            return lines.zeros(n, &self);
-        }
         let kept = n / 2 + 1;
-        let x = Complex::new(lines.rows(self, kept)?, lines.rows(im, kept)?);
-        lines.restore(fourier::inverse_real(x, n)?)
+        let (re, im) = (lines.last(self, kept)?, lines.last(im, kept)?);
+        lines.restore(Self::fused(FusedOp::Irfft { re, im, n })?)
     }
 
     /// The spectrum of numbers with this real and this imaginary part; the axis is cut or filled up with zeros to length `n`.
@@ -169,11 +168,8 @@ impl<B: Backend> Raw<B> {
     ) -> Result<(Self, Self), Error> {
         let lines = Lines::of_pair(op, &self, &im, axis)?;
         let n = lines.length(n, self.shape()[axis])?;
-        if lines.none {
-            return Ok((lines.zeros(n, &self)?, lines.zeros(n, &self)?));
-        }
-        let x = Complex::new(lines.rows(self, n)?, lines.rows(im, n)?);
-        lines.pair(fourier::complex(x, inverse)?)
+        let (re, im) = (lines.last(self, n)?, lines.last(im, n)?);
+        lines.restore_pair(Self::fused(FusedOp::Cfft { re, im, inverse })?)
     }
 }
 
@@ -216,9 +212,9 @@ impl<B: Backend> Raw<B> {
         let window = options.window(window, &x)?.unsqueeze_dim(0)?;
         let x = x.pad([(margin, margin)], PadMode::Reflect)?.select(1, places)?;
         let rows = x.reshape([batch * frames, n_fft])?.mul(window)?;
-        let mut spectra = fourier::forward_real(rows)?;
+        let mut spectra = Complex::unstack(Self::fused(FusedOp::Rfft { x: rows })?, 0)?;
         if !options.onesided {
-            spectra = fourier::hermitian(spectra, n_fft)?;
+            spectra = hermitian(spectra, n_fft)?;
         }
         spectra.stack(2)?.reshape(shape)?.cast(dtype)
     }
@@ -274,7 +270,8 @@ impl<B: Backend> Raw<B> {
             let x = x.clone().narrow(3, part, 1)?.narrow(2, 0, n_fft / 2 + 1)?;
             x.reshape([batch * frames, n_fft / 2 + 1])
         };
-        let rows = fourier::inverse_real(Complex::new(part(0)?, part(1)?), n_fft)?.mul(window.clone())?;
+        let (re, im) = (part(0)?, part(1)?);
+        let rows = Self::fused(FusedOp::Irfft { re, im, n: n_fft })?.mul(window.clone())?;
         let weights = window.square()?.expand([frames, n_fft])?;
         let overlapped = |rows: Self, batch: usize| {
             let sums = Self::zeros([batch, total], rows.dtype(), &rows.device())?;
@@ -343,34 +340,28 @@ impl<B: Backend> Raw<B> {
         let period = if periodic { size } else { size.saturating_sub(1) };
         let value = |k| match size {
             1 => 1.0,
-            _ => a - b * fourier::turn(k, period).0 + c * fourier::turn(2 * k, period).0,
+            _ => a - b * turn(k, period).0 + c * turn(2 * k, period).0,
         };
         let values = (0..size).map(value).collect::<Vec<f64>>();
         Self::from_data(TensorData::new(values, [size])?.cast(dtype), device)
     }
 }
 
-/// The lines of a tensor along an axis, as the rows of a matrix.
+/// The lines of a tensor along an axis.
 struct Lines {
     op: &'static str,
     shape: Shape,
     axis: usize,
-    dtype: DType,
-    /// Whether there are none.
-    none: bool,
 }
 
 impl Lines {
     fn new<B: Backend>(op: &'static str, x: &Raw<B>, axis: usize) -> Result<Self, Error> {
         x.floats(op)?;
         x.size(op, axis)?;
-        let shape = x.shape().clone();
         Ok(Lines {
             op,
+            shape: x.shape().clone(),
             axis,
-            dtype: x.dtype(),
-            none: shape.clone().with(axis, 1).num_elements() == 0,
-            shape,
         })
     }
 
@@ -401,37 +392,32 @@ impl Lines {
         }
     }
 
-    /// The result where there are no lines, for which any length is allowed.
-    fn zeros<B: Backend>(&self, n: usize, like: &Raw<B>) -> Result<Raw<B>, Error> {
-        Raw::zeros(self.shape.clone().with(self.axis, n), self.dtype, &like.device())
+    /// The lines along the last axis, cut or filled up to length `n`.
+    fn last<B: Backend>(&self, x: Raw<B>, n: usize) -> Result<Raw<B>, Error> {
+        let (size, last) = (self.shape[self.axis], self.shape.rank() - 1);
+        let x = Self::moved(x, self.axis, last)?;
+        match n.cmp(&size) {
+            Ordering::Less => x.narrow(last, 0, n),
+            Ordering::Equal => Ok(x),
+            Ordering::Greater => x.pad([(0, n - size)], 0),
+        }
     }
 
-    /// The lines, cut or filled up to length `n`: `[lines, n]`, of no half type.
-    fn rows<B: Backend>(&self, x: Raw<B>, n: usize) -> Result<Raw<B>, Error> {
-        let size = self.shape[self.axis];
-        let last = self.shape.rank() - 1;
-        let x = x.widen()?.movedim([self.axis], [last])?;
-        let x = if n > size {
-            x.pad([(0, n - size)], 0)?
-        } else {
-            x.narrow(last, 0, n)?
-        };
-        let lines = x.shape()[..last].iter().product();
-        x.reshape([lines, n])
+    /// The inverse of [`Lines::last`], for any length.
+    fn restore<B: Backend>(&self, x: Raw<B>) -> Result<Raw<B>, Error> {
+        Self::moved(x, self.shape.rank() - 1, self.axis)
     }
 
-    /// The inverse of [`Lines::rows`], for any length.
-    fn restore<B: Backend>(&self, rows: Raw<B>) -> Result<Raw<B>, Error> {
-        let mut shape: Dims = self.shape[..].into();
-        shape.remove(self.axis);
-        shape.push(rows.shape()[1]);
-        let x = rows
-            .reshape(shape)?
-            .movedim([self.shape.rank() - 1], [self.axis])?;
-        x.cast(self.dtype)
+    /// A view takes about as long as a short transform.
+    fn moved<B: Backend>(x: Raw<B>, from: usize, to: usize) -> Result<Raw<B>, Error> {
+        if from == to {
+            return Ok(x);
+        }
+        x.movedim([from], [to])
     }
 
-    fn pair<B: Backend>(&self, rows: Complex<B>) -> Result<(Raw<B>, Raw<B>), Error> {
-        Ok((self.restore(rows.re)?, self.restore(rows.im)?))
+    fn restore_pair<B: Backend>(&self, x: Raw<B>) -> Result<(Raw<B>, Raw<B>), Error> {
+        let x = Complex::unstack(x, 0)?;
+        Ok((self.restore(x.re)?, self.restore(x.im)?))
     }
 }

@@ -11,7 +11,8 @@
 //! | other element-wise functions | 4 ulp; half types, computed in f32, 1 ulp |
 //! | sum, mean, cumsum, matmul, conv, avg_pool, adding writes | `(32 + √n) ε` of the same op on absolute values |
 //! | prod, cumprod | `(32 + √n) ε` of the result |
-//! | fused | `32 ε` of the result and `8 ε`; of layer_norm, `8 ε` of what it gives for a number as great as the row's greatest |
+//! | rfft, irfft, cfft | `(32 + √n) ε` of the sum of the row's absolute values, over the length where the op divides by it |
+//! | other fused | `32 ε` of the result and `8 ε`; of layer_norm, `8 ε` of what it gives for a number as great as the row's greatest; of attention, of a score, whose rounding is in the exponent |
 //!
 //! `n` is the number of elements of the largest operand, ε that of the type that accumulates: f32 for half types, whose
 //! result may be off by 1 ulp more. Adding writes and fused ops may work in the half type itself.
@@ -32,6 +33,8 @@ enum Tolerance {
     NarrowSum,
     Product,
     Fused,
+    /// A part of the sum of a row.
+    Transform,
 }
 
 /// Where and how the result of a backend, named as its errors name it, differs from the reference's, if it does.
@@ -134,7 +137,10 @@ fn tolerance(op: &Op<Dense>, result: DType) -> Tolerance {
             _ => Tolerance::Bits,
         },
         Op::Pool(..) | Op::Matmul(..) | Op::Conv(..) => Tolerance::Sum,
-        Op::Fused(..) => Tolerance::Fused,
+        Op::Fused(op) => match **op {
+            FusedOp::Rfft { .. } | FusedOp::Irfft { .. } | FusedOp::Cfft { .. } => Tolerance::Transform,
+            _ => Tolerance::Fused,
+        },
     }
 }
 
@@ -151,6 +157,7 @@ fn errors(tolerance: &Tolerance, op: &Op<Dense>, want: &Dense) -> Vec<f64> {
     let terms = 32.0 + (n as f64).sqrt();
     // Of each term: those below the least normal number are rounded too.
     let rounding = |x: f64| if half { limits.ulp(x) } else { terms * limits.least };
+    let row = want.shape().last().copied().unwrap_or(1);
     let want = want.values.iter().map(|x| x.float());
     match tolerance {
         Tolerance::Bits => want.map(|_| 0.0).collect(),
@@ -168,6 +175,13 @@ fn errors(tolerance: &Tolerance, op: &Op<Dense>, want: &Dense) -> Vec<f64> {
             .zip(cancelled(op))
             .map(|(x, lost)| limits.epsilon * (32.0 * x.abs() + 8.0 * lost))
             .collect(),
+        Tolerance::Transform => {
+            let sums = transformed(op);
+            let sum = |i: usize| sums[i / row % sums.len()];
+            want.enumerate()
+                .map(|(i, x)| terms * wide * sum(i) + rounding(x))
+                .collect()
+        }
     }
 }
 
@@ -175,10 +189,18 @@ fn errors(tolerance: &Tolerance, op: &Op<Dense>, want: &Dense) -> Vec<f64> {
 fn cancelled(op: &Op<Dense>) -> impl Iterator<Item = f64> {
     let mut rows = vec![];
     let mut width = 1;
+    let greatest = |x: &[Value]| x.iter().map(|x| x.float().abs()).fold(0.0, f64::max);
+    if let Op::Fused(op) = op
+        && let FusedOp::Attention { q, k, scale, .. } = &**op
+    {
+        let depth = q.shape().last().copied().unwrap_or(1) as f64;
+        let score = greatest(&q.values) * greatest(&k.values) * depth.sqrt();
+        rows.push((score * scale.unwrap_or(1.0 / depth.max(1.0).sqrt())).max(1.0));
+        width = usize::MAX;
+    }
     if let Op::Fused(op) = op
         && let FusedOp::LayerNorm { x, weight, eps, .. } = &**op
     {
-        let greatest = |x: &[Value]| x.iter().map(|x| x.float().abs()).fold(0.0, f64::max);
         let weight = weight.as_ref().map_or(1.0, |weight| greatest(&weight.values));
         width = x.shape().last().copied().unwrap_or(1).max(1);
         rows.extend(x.values.chunks(width).map(|row| {
@@ -188,6 +210,29 @@ fn cancelled(op: &Op<Dense>) -> impl Iterator<Item = f64> {
         }));
     }
     (0..).map(move |i| rows.get(i / width).copied().unwrap_or(1.0))
+}
+
+/// The most that the parts of each row's transform can be.
+fn transformed(op: &Op<Dense>) -> Vec<f64> {
+    let mut sums = vec![];
+    op.visit(|x| {
+        let rows = x.values.chunks(x.shape()[x.shape().rank() - 1]);
+        sums.resize(rows.len(), 0.0);
+        for (sum, row) in sums.iter_mut().zip(rows) {
+            *sum += row.iter().map(|x| x.float().abs()).sum::<f64>();
+        }
+    });
+    let scale = match op {
+        Op::Fused(op) => match &**op {
+            FusedOp::Irfft { n, .. } => 2.0 / *n as f64,
+            FusedOp::Cfft {
+                re, inverse: true, ..
+            } => 1.0 / re.shape()[re.shape().rank() - 1] as f64,
+            _ => 1.0,
+        },
+        _ => 1.0,
+    };
+    sums.iter().map(|sum| sum * scale).collect()
 }
 
 /// What an op that adds gives for the absolute values of its operands.

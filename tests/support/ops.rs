@@ -69,6 +69,9 @@ structured! {
         FusedOp::LayerNorm { .. } => "layer_norm",
         FusedOp::Attention { .. } => "attention",
         FusedOp::CrossEntropy { .. } => "cross_entropy",
+        FusedOp::Rfft { .. } => "rfft",
+        FusedOp::Irfft { .. } => "irfft",
+        FusedOp::Cfft { .. } => "cfft",
     }
 }
 
@@ -654,6 +657,17 @@ fn composites(shape: &Shape, dtype: DType) -> Vec<Op<Operand>> {
                 bias,
                 eps: 0.125,
             });
+        }
+        let last = shape[rank - 1];
+        ops.push(FusedOp::Rfft { x: of(shape) });
+        // Of both lengths that have so many frequencies.
+        for n in [2 * last.saturating_sub(1), (2 * last).saturating_sub(1)] {
+            let (re, im) = (of(shape), of(shape));
+            ops.push(FusedOp::Irfft { re, im, n });
+        }
+        for inverse in [false, true] {
+            let (re, im) = (of(shape), of(shape));
+            ops.push(FusedOp::Cfft { re, im, inverse });
         }
     }
     if rank > 1 {

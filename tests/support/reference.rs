@@ -6,6 +6,7 @@
 //! fused ops, which define them, and nothing else.
 
 use std::cmp::Ordering;
+use std::f64::consts::TAU;
 use std::fmt;
 use std::sync::Arc;
 
@@ -792,8 +793,27 @@ fn pool(op: &PoolOp, x: &Dense, meta: &Meta) -> Dense {
     }
 }
 
-/// The lowering, in `f64`.
+/// The lowering, in `f64`; of Fourier transforms, the sum, term by term.
 fn fused(op: FusedOp<Dense>, meta: &Meta) -> Result<Dense> {
+    match &op {
+        FusedOp::Rfft { x } => {
+            let n = *x.shape().last().unwrap();
+            let full = spectrum(meta, x.shape(), -1.0, |j| (x.at(j).float(), 0.0));
+            return Ok(Dense::fill(meta, |i| match (i[0], i[i.len() - 1]) {
+                (1, k) if k == 0 || 2 * k == n => Value::Float(0.0),
+                _ => full.at(i),
+            }));
+        }
+        FusedOp::Irfft { re, im, n } => return Ok(real_numbers(meta, re, im, *n)),
+        FusedOp::Cfft { re, im, inverse } => {
+            let n = *meta.shape.last().unwrap() as f64;
+            let (sign, scale) = if *inverse { (1.0, n) } else { (-1.0, 1.0) };
+            return Ok(spectrum(meta, re.shape(), sign, |j| {
+                (re.at(j).float() / scale, im.at(j).float() / scale)
+            }));
+        }
+        _ => {}
+    }
     let wide = |x: Dense| {
         if x.dtype().is_float() {
             x.cast(DType::F64)
@@ -805,4 +825,47 @@ fn fused(op: FusedOp<Dense>, meta: &Meta) -> Result<Dense> {
         unreachable!("`map` keeps the op")
     };
     Ok(lower::fused::<Reference>(*op)?.cast(meta.dtype))
+}
+
+/// Cosine and sine of `jk / n` of a turn.
+fn turn(j: usize, k: usize, n: usize) -> (f64, f64) {
+    let (sin, cos) = (TAU * (j * k % n) as f64 / n as f64).sin_cos();
+    (cos, sin)
+}
+
+/// The index of the `j`th element of a row.
+fn along(row: &[usize], j: usize) -> Dims {
+    row.iter().copied().chain([j]).collect()
+}
+
+/// `Σ x[j] exp(± 2πi jk / n)` along the last axis of `shape`, both parts along the first of the result.
+fn spectrum(meta: &Meta, shape: &Shape, sign: f64, x: impl Fn(&[usize]) -> (f64, f64)) -> Dense {
+    let n = *shape.last().unwrap();
+    Dense::fill(meta, |i| {
+        let (&k, row) = i[1..].split_last().unwrap();
+        let terms = (0..n).map(|j| {
+            let ((re, im), (cos, sin)) = (x(&along(row, j)), turn(j, k, n));
+            match i[0] {
+                0 => re * cos - im * sign * sin,
+                _ => re * sign * sin + im * cos,
+            }
+        });
+        Value::Float(terms.sum())
+    })
+}
+
+/// `Σ X[k] exp(2πi jk / n) / n` along the last axis, where the frequencies above `n / 2` are conjugates.
+fn real_numbers(meta: &Meta, re: &Dense, im: &Dense, n: usize) -> Dense {
+    Dense::fill(meta, |i| {
+        let (&j, row) = i.split_last().unwrap();
+        let terms = (0..=n / 2).map(|k| {
+            let (place, (cos, sin)) = (along(row, k), turn(j, k, n));
+            if k == 0 || 2 * k == n {
+                re.at(&place).float() * cos
+            } else {
+                2.0 * (re.at(&place).float() * cos - im.at(&place).float() * sin)
+            }
+        });
+        Value::Float(terms.sum::<f64>() / n as f64)
+    })
 }

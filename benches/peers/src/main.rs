@@ -1,15 +1,15 @@
 //! keyway's `Flex` beside burn-flex, candle and, where a Python with torch is at hand (`PYTHON`), PyTorch.
 //!
 //! `cargo run --release` in this folder; `-- --dispatch` ends after what dispatch costs, to which `--features candle`
-//! adds the backend `Candle`. Best of seven rounds in which every library has its turn; microseconds, and the ratio of
-//! keyway to the best of the others.
+//! adds the backend `Candle`, and `-- --transforms` measures Fourier transforms alone. Best of seven rounds in which every
+//! library has its turn; microseconds, and the ratio of keyway to the best of the others.
 
 use std::hint::black_box;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use burn_flex::FlexTensor;
-use burn_flex::ops::fft::rfft_f32;
+use burn_flex::ops::fft::{irfft_f32, rfft_f32};
 use burn_tensor::Tensor as Burn;
 use candle_core::{Device as CandleDevice, Tensor as Candle};
 use keyway::prelude::*;
@@ -91,12 +91,17 @@ macro_rules! compare {
 }
 
 fn main() {
+    let given = |text: &str| std::env::args().any(|arg| arg == text);
+    let mut rows = Vec::new();
+    if given("--transforms") {
+        transforms(&mut rows);
+        return print(&rows, &torch());
+    }
     dispatch::print();
-    if std::env::args().any(|arg| arg == "--dispatch") {
+    if given("--dispatch") {
         return;
     }
     println!();
-    let mut rows = Vec::new();
     let (one, big, square) = (inputs([1]), inputs([1 << 20]), inputs([1024, 1024]));
     compare!(rows, "add, 1 element", [one, one], |x, y| x + y, x + y, x + y);
     compare!(rows, "exp, 1 element", [one], |x| x.exp(), x.exp(), x.exp());
@@ -158,22 +163,49 @@ fn main() {
         ),
         x.conv2d(w, 1, 1, 1, 1)
     );
-    // burn-flex transforms lengths that are powers of two.
-    transforms(&mut rows, "rfft 1024x1024", &square, true);
-    transforms(&mut rows, "rfft 65536", &inputs([1 << 16]), true);
-    transforms(&mut rows, "rfft 65537", &inputs([(1 << 16) + 1]), false);
+    transforms(&mut rows);
     mlp::rows(&mut rows);
     print(&rows, &torch());
 }
 
-/// A row for the spectrum of the last axis.
-fn transforms<const D: usize>(rows: &mut Vec<Row>, name: &str, x: &Inputs<D>, in_burn: bool) {
-    let burn = x.burn.to_data();
-    let burn = FlexTensor::from_data(burn);
-    let keyway = || drop(black_box(keyway::signal::rfft(x.keyway.clone(), -1, None)));
-    let peer = || drop(black_box(rfft_f32(burn.clone(), D - 1, None)));
-    let peer: Work = in_burn.then(|| Box::new(peer) as _);
-    rows.push(row(name, [Some(Box::new(keyway)), peer, None]));
+fn transforms(rows: &mut Vec<Row>) {
+    transform(rows, "1024x1024", inputs([1024, 1024]));
+    transform(rows, "1024", inputs([1024]));
+    transform(rows, "65536", inputs([1 << 16]));
+    transform(rows, "65537", inputs([(1 << 16) + 1]));
+}
+
+/// A row for the spectrum of the last axis, and one for the way back.
+fn transform<const D: usize>(rows: &mut Vec<Row>, shape: &str, x: Inputs<D>) {
+    let n = x.burn.dims()[D - 1];
+    let (re, im) = keyway::signal::rfft(x.keyway.clone(), -1, None);
+    let there = || drop(black_box(keyway::signal::rfft(x.keyway.clone(), -1, None)));
+    let back = || {
+        drop(black_box(keyway::signal::irfft(
+            re.clone(),
+            im.clone(),
+            -1,
+            Some(n),
+        )))
+    };
+    let mut peers: [Work; 2] = [None, None];
+    // burn-flex transforms lengths that are powers of two.
+    if n.is_power_of_two() {
+        let burn = FlexTensor::from_data(x.burn.to_data());
+        let (re, im) = rfft_f32(burn.clone(), D - 1, None);
+        let there = move || drop(black_box(rfft_f32(burn.clone(), D - 1, None)));
+        let back = move || drop(black_box(irfft_f32(re.clone(), im.clone(), D - 1, Some(n))));
+        peers = [Some(Box::new(there)), Some(Box::new(back))];
+    }
+    let [peer_there, peer_back] = peers;
+    rows.push(row(
+        format!("rfft {shape}"),
+        [Some(Box::new(there)), peer_there, None],
+    ));
+    rows.push(row(
+        format!("irfft {shape}"),
+        [Some(Box::new(back)), peer_back, None],
+    ));
 }
 
 /// What the torch script measured: name, threads, microseconds.

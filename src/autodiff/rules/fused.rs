@@ -5,7 +5,7 @@ use crate::autodiff::{AutodiffBackend, LeafId, NoCheckpointing};
 use crate::backend::PlainBackend;
 use crate::error::Error;
 use crate::op::{BinaryOp, FusedOp, ScatterMode, lower};
-use crate::raw::Raw;
+use crate::raw::{Raw, fourier};
 
 pub(super) fn reads<T: Wanted>(op: &FusedOp<T>) -> Reads {
     match op {
@@ -15,6 +15,7 @@ pub(super) fn reads<T: Wanted>(op: &FusedOp<T>) -> Reads {
         | FusedOp::LayerNorm { .. }
         | FusedOp::Attention { .. }
         | FusedOp::CrossEntropy { .. } => Reads::inputs(u32::MAX),
+        FusedOp::Rfft { .. } | FusedOp::Irfft { .. } | FusedOp::Cfft { .. } => Reads::NONE,
     }
 }
 
@@ -53,10 +54,48 @@ pub(super) fn fused<B: PlainBackend>(
             let grad = spread.scatter(1, targets, grad.neg()?, ScatterMode::Add)?;
             Ok(smallvec![Some(grad), None])
         }
+        FusedOp::Rfft { x } => {
+            let n = x.meta.shape[x.meta.shape.rank() - 1];
+            Ok(smallvec![Some(rfft_adjoint(grad, n)?)])
+        }
+        FusedOp::Irfft { n, .. } => {
+            let [re, im] = irfft_adjoint(grad, n)?;
+            Ok(smallvec![Some(re), Some(im)])
+        }
+        // The adjoint of a sum with exp(iφ) is the one with exp(-iφ): the same with the parts exchanged.
+        FusedOp::Cfft { inverse, .. } => {
+            let (im, re) = (part(&grad, 0)?, part(&grad, 1)?);
+            let y = Raw::fused(FusedOp::Cfft { re, im, inverse })?;
+            Ok(smallvec![Some(part(&y, 1)?), Some(part(&y, 0)?)])
+        }
         op @ (FusedOp::Gelu { .. } | FusedOp::LayerNorm { .. } | FusedOp::Attention { .. }) => {
             through_lowering(op, grad)
         }
     }
+}
+
+/// `Re Σ g[k] exp(2πi jk / n)` over frequencies up to `n / 2`: an inverse, in which those that stand for two count half.
+fn rfft_adjoint<B: PlainBackend>(grad: Raw<B>, n: usize) -> Result<Raw<B>, Error> {
+    let dtype = grad.dtype();
+    let grad = grad.widen()?;
+    let weights = fourier::weights(n, n as f64, n as f64 / 2.0, &grad)?;
+    let grad = grad.mul(weights)?;
+    let (re, im) = (part(&grad, 0)?, part(&grad, 1)?);
+    Raw::fused(FusedOp::Irfft { re, im, n })?.cast(dtype)
+}
+
+/// The spectrum of the gradient over `n`, twice where a frequency stands for two.
+fn irfft_adjoint<B: PlainBackend>(grad: Raw<B>, n: usize) -> Result<[Raw<B>; 2], Error> {
+    let dtype = grad.dtype();
+    let y = Raw::fused(FusedOp::Rfft { x: grad.widen()? })?;
+    let weights = fourier::weights(n, 1.0 / n as f64, 2.0 / n as f64, &y)?;
+    let y = y.mul(weights)?.cast(dtype)?;
+    Ok([part(&y, 0)?, fourier::only_paired(part(&y, 1)?, n)?])
+}
+
+/// The real parts (0) or the imaginary parts (1) of what a transform gives.
+fn part<B: PlainBackend>(x: &Raw<B>, part: usize) -> Result<Raw<B>, Error> {
+    x.clone().narrow(0, part, 1)?.squeeze_dim(0)
 }
 
 /// The gradients of what the op means in terms of the others, on a tape of its own.

@@ -211,6 +211,9 @@ fn fused(op: &FusedOp<CandleTensor>) -> Native {
         | FusedOp::LogSoftmax { .. }
         | FusedOp::LayerNorm { .. }
         | FusedOp::Attention { .. }
-        | FusedOp::CrossEntropy { .. } => Ok(None),
+        | FusedOp::CrossEntropy { .. }
+        | FusedOp::Rfft { .. }
+        | FusedOp::Irfft { .. }
+        | FusedOp::Cfft { .. } => Ok(None),
     }
 }

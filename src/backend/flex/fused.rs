@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::Flex;
 use super::elementwise::{Half, Real};
+use super::fourier::fourier;
 use super::gemm::{Gemm, Matrix, gemm};
 use super::index::places;
 use super::matmul::{PARALLEL_PRODUCT, batch_starts};
@@ -33,6 +34,9 @@ pub(super) fn fused(op: FusedOp<FlexTensor>, meta: &Meta) -> Result<FlexTensor, 
         && axis + 1 < x.shape().rank()
     {
         return lower::fused::<Flex>(op);
+    }
+    if let FusedOp::Rfft { .. } | FusedOp::Irfft { .. } | FusedOp::Cfft { .. } = &op {
+        return fourier(op, meta);
     }
     match meta.dtype {
         DType::F64 => typed::<f64>(op, meta),
@@ -103,10 +107,13 @@ fn typed<E: Stored>(op: FusedOp<FlexTensor>, meta: &Meta) -> Result<FlexTensor, 
             });
             q.like_shape(rounded, &meta.shape)
         }
+        FusedOp::Rfft { .. } | FusedOp::Irfft { .. } | FusedOp::Cfft { .. } => {
+            unreachable!("`fused` hands transforms on")
+        }
     })
 }
 
-fn real<F: Element>(value: f64) -> F {
+pub(super) fn real<F: Element>(value: f64) -> F {
     Scalar::Float(value).to()
 }
 

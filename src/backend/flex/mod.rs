@@ -15,6 +15,7 @@ mod conv;
 mod copy;
 mod create;
 mod elementwise;
+mod fourier;
 mod fused;
 mod gemm;
 mod index;

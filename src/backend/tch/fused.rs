@@ -5,6 +5,7 @@ use tch::{Reduction, Tensor};
 use super::LibTorch;
 use super::elementwise::made;
 use super::failure::{Failure, Outcome};
+use super::fourier;
 use super::index::places;
 use super::storage::{LibTorchTensor, kind, sizes};
 use crate::op::{FusedOp, HasMeta, Meta, lower};
@@ -56,6 +57,9 @@ pub(super) fn fused(op: FusedOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorc
                 meta,
             )
         }
+        FusedOp::Rfft { x } => fourier::rfft(&x, meta),
+        FusedOp::Irfft { re, im, n } => fourier::irfft(&re, &im, n, meta),
+        FusedOp::Cfft { re, im, inverse } => fourier::cfft(&re, &im, inverse, meta),
         op @ FusedOp::Attention { .. } => lower::fused::<LibTorch>(op).map_err(Failure::Ours),
     }
 }

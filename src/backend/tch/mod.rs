@@ -15,7 +15,7 @@
 //! | `flip`, a slice that goes back | a copy: libtorch has no negative strides |
 //! | `sign` of NaN; float to integer; integers by 0 and -1; indices out of range | checked, or put right, by some more calls |
 //! | `sigmoid`, `sinh`, `cosh` where they overflow on the way | the same |
-//! | `mean`, `prod`, `erf`, `sigmoid`, `sinh`, `cosh`, means of pools, transposed convolution of half types | in `f32`, rounded once |
+//! | `mean`, `prod`, `erf`, `sigmoid`, `sinh`, `cosh`, means of pools, transposed convolution, Fourier transforms of half types | in `f32`, rounded once |
 //! | `topk` | a stable sort: libtorch's own takes any of equal elements |
 //! | pools with padding on one side or of more than half a window; of NaN; means with dilation | views of the windows |
 //! | padding on one side of a convolution | padded before |
@@ -38,6 +38,7 @@ use crate::{bf16, f16};
 mod create;
 mod elementwise;
 mod failure;
+mod fourier;
 mod fused;
 mod index;
 mod linear;
