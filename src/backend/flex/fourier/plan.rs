@@ -127,7 +127,7 @@ impl<F: Float> Smooth<F> {
         }
         // Packs in which few lanes are empty, then sides that are about equal.
         let packs = |a: usize| a.div_ceil(LANES) * (len / a) + (len / a).div_ceil(LANES) * a;
-        let sides = (2..=len.isqrt()).filter(|a| len % a == 0);
+        let sides = (2..=len.isqrt()).filter(|&a| len.is_multiple_of(a));
         let Some(side) = sides.min_by_key(|&a| (packs(a), len - a)) else {
             return Some(in_lanes(len));
         };

@@ -96,7 +96,7 @@ impl<F: Float> Transform<F> {
     }
 
     fn new(len: usize, of_real: bool, many: bool) -> Self {
-        let pairs = of_real && len % 2 == 0;
+        let pairs = of_real && len.is_multiple_of(2);
         let half = if pairs { len / 2 } else { 0 };
         let halves = roots(len, Sign::Minus).into_iter().take(half);
         let (re, im) = halves
@@ -154,6 +154,7 @@ impl<F: Float> Transform<F> {
         }
     }
 
+    /// The spectra of complex rows, or what they are the spectra of.
     pub(super) fn complex(
         &self,
         re: &[F],
@@ -194,6 +195,7 @@ impl<F: Float> Transform<F> {
         }
     }
 
+    /// The spectra of real rows.
     pub(super) fn real(&self, x: &[F], block: &mut Block<F>, room: &mut Room<F>) {
         let (rows, len, half) = (block.rows, self.plan.len(), self.len / 2);
         let x = &x[block.first * self.len..][..rows * self.len];
@@ -256,6 +258,7 @@ impl<F: Float> Transform<F> {
         }
     }
 
+    /// The inverse of [`Transform::real`].
     pub(super) fn to_real(&self, re: &[F], im: &[F], block: &mut Block<F>, room: &mut Room<F>) {
         let (rows, len, kept) = (block.rows, self.plan.len(), self.len / 2 + 1);
         let range = block.first * kept..(block.first + rows) * kept;
