@@ -247,6 +247,7 @@ mod guarantees {
             "",
             "cuda:99",
             "flexx",
+            "flex:",
             "flex:0",
             "mesh",
             "mesh:",

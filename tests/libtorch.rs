@@ -221,16 +221,29 @@ fn a_gpu_is_there_or_an_error() {
         }
         Err(error) => assert_eq!(
             error.to_string(),
-            "no device `tch:cuda:0`: libtorch finds 0 GPUs; it takes a build of libtorch with CUDA, and a driver for the GPU"
+            "no device `tch:cuda:0`: libtorch finds no GPU; it takes a build of libtorch with CUDA, and a driver for the GPU"
         ),
     }
     assert!(DynDevice::open("tch:cuda:4096").is_err());
-    for wrong in ["tch:cuda", "tch:cuda:", "tch:cuda:x", "tch:cpu:0", "tch:0"] {
+    for wrong in [
+        "tch:",
+        "tch:cuda",
+        "tch:cuda:",
+        "tch:cuda:x",
+        "tch:cpu:0",
+        "tch:0",
+    ] {
         let error = DynDevice::open(wrong).unwrap_err().to_string();
         assert!(
             error.starts_with(&format!("no device `{wrong}`: expected `flex`")),
             "{error}"
         );
     }
-    assert!(DynDevice::open("mesh:tch:cuda:4096:2").is_err());
+    for group in ["mesh:tch:cuda:4096:2", "mesh:tch:cuda:4096"] {
+        let error = DynDevice::open(group).unwrap_err().to_string();
+        assert!(
+            error.starts_with("no device `tch:cuda:4096`: libtorch finds "),
+            "{error}"
+        );
+    }
 }

@@ -127,7 +127,7 @@ mod absent_from_candle {
         softmax log_softmax layer_norm scaled_dot_product_attention cross_entropy
         expm1 exp_m1 log1p ln_1p tan asin acos atan sinh cosh asinh acosh atanh sigmoid atan2 hypot
         rem remainder fmod bitand bitor bitxor shl shr bitwise_and bitwise_or bitwise_xor bitwise_not
-        prod prod_keepdim cumprod cummax cummin
+        prod prod_keepdim cumprod cummax cummin fft ifft rfft irfft fft_rfft fft_irfft
         scatter_mul scatter_max scatter_min scatter_reduce index_mul index_max index_min index_reduce
         max_pool2d_with_indices avg_pool2d_backward
     }

@@ -6,7 +6,17 @@ use super::{
     note,
 };
 use crate::error::Error;
-use crate::op::{Meta, Op};
+use crate::op::{CreateOp, Meta, Op};
+
+/// Creates what all backends create alike: random numbers, and lines whose every number is rounded once.
+pub(super) fn create<B: Readable>(
+    op: CreateOp,
+    meta: &Meta,
+    device: &B::Device,
+) -> Result<B::Primitive, Error> {
+    let values = Flex::create(op, meta, &FlexDevice::default())?;
+    B::upload(Flex::into_data(values)?, device)
+}
 
 /// Executes a validated op of another backend on `Flex`.
 pub(super) fn execute<B: Readable>(

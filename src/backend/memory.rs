@@ -5,6 +5,7 @@ use std::hint::black_box;
 
 use crate::error::Error;
 use crate::op::{HasMeta, Meta, MoveOp, Op};
+use crate::shape::Shape;
 
 /// A request below this is not worth a question.
 const SMALL: usize = 1 << 28;
@@ -27,11 +28,21 @@ pub(super) fn room_for<T>(op: &Op<T>, meta: &Meta) -> Result<(), Error> {
 /// # Errors
 /// If it cannot be allocated.
 pub(crate) fn room(op: &'static str, x: &impl HasMeta) -> Result<(), Error> {
-    let bytes = x.shape().num_elements() * x.dtype().size();
-    reserve(bytes).map_err(|_| {
-        let message = format!("this shape takes {bytes} bytes, more than can be allocated");
-        Error::shape(op, &[x.shape()], message)
-    })
+    allocatable(
+        op,
+        x.shape(),
+        x.shape().num_elements().saturating_mul(x.dtype().size()),
+    )
+}
+
+/// [`room`] for elements of `size` bytes, of which there may be more than can be counted.
+///
+/// # Errors
+/// If they cannot be allocated.
+#[cfg(feature = "candle")]
+pub(super) fn room_of(op: &'static str, shape: &Shape, size: usize) -> Result<(), Error> {
+    let elements = shape.checked_elements().unwrap_or(usize::MAX);
+    allocatable(op, shape, elements.saturating_mul(size))
 }
 
 /// [`room_for`] so many values beside operands and result; `None` for more than can be counted.
@@ -46,6 +57,13 @@ pub(super) fn room_beside<T>(op: &'static str, count: Option<usize>) -> Result<(
     let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
     let message = format!("a kernel of this size takes {bytes} bytes, more than can be allocated");
     Err(Error::argument(op, message))
+}
+
+fn allocatable(op: &'static str, shape: &Shape, bytes: usize) -> Result<(), Error> {
+    reserve(bytes).map_err(|_| {
+        let message = format!("this shape takes {bytes} bytes, more than can be allocated");
+        Error::shape(op, &[shape], message)
+    })
 }
 
 fn reserve(bytes: usize) -> Result<(), TryReserveError> {

@@ -60,7 +60,11 @@ impl DynDevice {
     pub fn open_with(text: &str, options: &GroupOptions) -> Result<Vec<DynDevice>, Error> {
         let name = text.trim().to_ascii_lowercase();
         let Some(group) = name.strip_prefix("mesh:") else {
-            let (name, place) = name.split_once(':').unwrap_or((&name, ""));
+            let (name, place) = match name.split_once(':') {
+                Some((_, "")) => return Err(unknown(text)),
+                Some(parts) => parts,
+                None => (&*name, ""),
+            };
             let device = (opener(text, name)?.device)(place).unwrap_or_else(|| Err(unknown(text)));
             return Ok(vec![device?]);
         };
@@ -68,7 +72,9 @@ impl DynDevice {
         let opener = opener(text, name)?;
         let (first, size) = rest
             .rsplit_once(':')
+            .filter(|(place, _)| !place.is_empty())
             .and_then(|(place, size)| Some(((opener.device)(place)?, size)))
+            .or_else(|| Some(((opener.device)(rest).filter(|_| !rest.is_empty())?, "1")))
             .or_else(|| Some(((opener.device)("")?, rest)))
             .ok_or_else(|| unknown(text))?;
         let first = first?;

@@ -36,8 +36,14 @@ pub(super) struct Opener {
 /// A device by its place, which stands after the backend's name in the text that opens it. The usual place has an empty
 /// text, and most backends have no other.
 trait Placed: Device {
-    /// The device in a place, with a random stream of its own: what one part of a program draws is not what another leaves.
-    fn at(place: &str) -> Option<Result<Self, Error>>;
+    /// A device in the usual place, with a random stream of its own: what one part of a program draws is not what another
+    /// leaves.
+    fn usual() -> Self;
+
+    /// The device in a place, with a random stream of its own.
+    fn at(place: &str) -> Option<Result<Self, Error>> {
+        place.is_empty().then(|| Ok(Self::usual()))
+    }
 
     fn place(&self) -> String {
         String::new()
@@ -49,30 +55,33 @@ trait Placed: Device {
 }
 
 impl Placed for FlexDevice {
-    fn at(place: &str) -> Option<Result<Self, Error>> {
-        place.is_empty().then(|| Ok(Self::new(0)))
+    fn usual() -> Self {
+        Self::new(0)
     }
 }
 
 #[cfg(feature = "candle")]
 impl Placed for CandleDevice {
-    fn at(place: &str) -> Option<Result<Self, Error>> {
-        place.is_empty().then(|| Ok(Self::new(0)))
+    fn usual() -> Self {
+        Self::new(0)
     }
 }
 
 #[cfg(feature = "ndarray")]
 impl Placed for NdArrayDevice {
-    fn at(place: &str) -> Option<Result<Self, Error>> {
-        place.is_empty().then(|| Ok(Self::new(0)))
+    fn usual() -> Self {
+        Self::new(0)
     }
 }
 
 #[cfg(feature = "tch")]
 impl Placed for LibTorchDevice {
+    fn usual() -> Self {
+        Self::new(0)
+    }
     fn at(place: &str) -> Option<Result<Self, Error>> {
         if place.is_empty() {
-            return Some(Ok(Self::new(0)));
+            return Some(Ok(Self::usual()));
         }
         let index = place.strip_prefix("cuda:")?.parse().ok()?;
         Some(Self::cuda(index))

@@ -632,6 +632,9 @@ fn composites(shape: &Shape, dtype: DType) -> Vec<Op<Operand>> {
         },
         FusedOp::Silu { x: of(shape) },
     ];
+    let special = || Operand::new(shape.clone(), dtype, Fill::Special);
+    ops.extend([false, true].map(|tanh| FusedOp::Gelu { x: special(), tanh }));
+    ops.push(FusedOp::Silu { x: special() });
     for axis in 0..rank {
         ops.extend([
             FusedOp::Softmax { x: of(shape), axis },

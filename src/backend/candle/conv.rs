@@ -1,12 +1,11 @@
 //! Convolutions over one or two axes, with one stride and one dilation for both.
 
-use candle_core::Tensor;
+use candle_core::{DType as Stored, Tensor};
 
 use super::linear::widened;
 use super::storage::{CandleTensor, Failure, contiguous, has_room};
 use super::{Native, native};
 use crate::op::{ConvOp, ConvOptions, Meta};
-use crate::shape::Shape;
 
 type Padding<'a> = &'a [(usize, usize)];
 
@@ -42,14 +41,17 @@ pub(super) fn conv(op: &ConvOp<CandleTensor>, meta: &Meta) -> Native {
                 return Ok(None);
             };
             // What all windows see, side by side.
-            if !fits(&[&[x.dims()[0], y.dims()[1]], &y.dims()[2..], &meta.shape[2..]]) {
+            if !fits(
+                &[&[x.dims()[0], y.dims()[1]], &y.dims()[2..], &meta.shape[2..]],
+                x.dtype(),
+            ) {
                 return Ok(None);
             }
             correlate(&x, &y, [padding, stride, dilation], groups)?
         }
         ConvOp::Transpose { size, .. } => {
             let full = reach(&x.dims()[2..], &y.dims()[2..], stride, dilation);
-            if !full.is_some_and(|full| fits(&[&meta.shape[..2], &full])) {
+            if !full.is_some_and(|full| fits(&[&meta.shape[..2], &full], x.dtype())) {
                 return Ok(None);
             }
             let whole = spread(&x, &y, stride, dilation, groups)?;
@@ -64,7 +66,7 @@ pub(super) fn conv(op: &ConvOp<CandleTensor>, meta: &Meta) -> Native {
             let Some((x, padding)) = evenly_padded(&x, &options.padding)? else {
                 return Ok(None);
             };
-            if !fits(&[&x.dims()[..2], kernel, &y.dims()[2..]]) {
+            if !fits(&[&x.dims()[..2], kernel, &y.dims()[2..]], x.dtype()) {
                 return Ok(None);
             }
             let (channels, outputs) = (x.dims()[1] / groups, y.dims()[1] / groups);
@@ -169,7 +171,7 @@ fn has_room_for(x: &Tensor, padding: Padding) -> bool {
     let size: Option<Vec<usize>> = sizes
         .map(|(size, (before, after))| size.checked_add(*before)?.checked_add(*after))
         .collect();
-    size.is_some_and(|size| fits(&[&x.dims()[..2], &size]))
+    size.is_some_and(|size| fits(&[&x.dims()[..2], &size], x.dtype()))
 }
 
 /// Without what padding had added, and with zeros where no window reached.
@@ -189,8 +191,6 @@ fn cut(whole: Tensor, size: &[usize], padding: Padding) -> Result<Option<Tensor>
 }
 
 /// Whether so many elements can be allocated.
-fn fits(parts: &[&[usize]]) -> bool {
-    let dims = parts.concat();
-    let elements = Shape::from(&dims[..]).checked_elements();
-    elements.is_some_and(|n| n < usize::MAX / 16) && has_room(&dims).is_ok()
+fn fits(parts: &[&[usize]], dtype: Stored) -> bool {
+    has_room(&parts.concat(), dtype).is_ok()
 }

@@ -10,6 +10,7 @@ use super::{Native, native};
 use crate::element::{DType, Scalar};
 use crate::op::{Arg, BinaryOp, CompareOp, HasMeta, Meta, UnaryOp};
 use crate::shape::Shape;
+use crate::with_dtype;
 
 pub(super) fn unary(op: UnaryOp, x: &CandleTensor) -> Native {
     match x.dtype() {
@@ -89,12 +90,14 @@ pub(super) fn binary(op: BinaryOp, a: &Arg<CandleTensor>, b: &Arg<CandleTensor>,
     ) {
         return Ok(None);
     }
+    // The host says what is wrong.
+    if op == Div && is_int && has_zero(b, meta.dtype)? {
+        return Ok(None);
+    }
     let (a, b) = operands(a, b, &meta.shape)?;
     let (a, b) = (&*a, &*b);
     native(match op {
         Add | Sub | Mul if is_int => Ok(integer::wrapping(op, a, b)?),
-        // The host says what is wrong.
-        Div if is_int && integer::has_zero(b)? => return Ok(None),
         Div if is_int => Ok(integer::wrapping(op, a, b)?),
         // Where the processor converts to bf16 itself, it takes subnormal numbers for 0, and `candle` adds by that.
         Add if meta.dtype == DType::BF16 => a.sub(&b.neg()?),
@@ -142,6 +145,14 @@ pub(super) fn cast(x: &CandleTensor, dtype: DType) -> Native {
     } else {
         x.tensor().to_dtype(stored(dtype)?)
     })
+}
+
+/// Whether an integer divisor is 0 anywhere.
+fn has_zero(divisor: &Arg<CandleTensor>, dtype: DType) -> Result<bool, Failure> {
+    match divisor {
+        Arg::Tensor(x) => integer::has_zero(x.tensor()),
+        Arg::Scalar(s) => Ok(with_dtype!(dtype, E => s.to::<E>() == E::default())),
+    }
 }
 
 /// Where a tensor is NaN.

@@ -83,7 +83,7 @@ pub(super) fn index(op: &IndexOp<CandleTensor>, meta: &Meta) -> Native {
 
 /// The indices, if each is within an axis of this size.
 fn checked(index: &CandleTensor, size: usize) -> Result<Option<Tensor>, Failure> {
-    has_room(index.shape())?;
+    has_room(index.shape(), Stored::I64)?;
     let places = contiguous(&index.tensor().to_dtype(Stored::I64)?)?;
     let least = places.min_all()?.to_scalar::<i64>()?;
     let greatest = places.max_all()?.to_scalar::<i64>()?;
@@ -112,7 +112,7 @@ fn write(x: &Tensor, places: &Tensor, src: &CandleTensor, axis: usize, mode: Sca
 /// Writes to the places of the slice in a line of all elements.
 fn assign(x: &CandleTensor, src: &Tensor, ranges: &[SliceRange]) -> Result<Tensor, Failure> {
     let (shape, count) = (x.shape(), x.shape().num_elements());
-    has_room(src.dims())?;
+    has_room(src.dims(), Stored::I64)?;
     let mut taken = vec![0i64];
     for (range, &size) in ranges.iter().zip(shape.iter()) {
         let next = |&start: &i64| places(range).map(move |place| start * size as i64 + place as i64);

@@ -23,7 +23,7 @@ pub(super) fn widened(x: &Tensor) -> Result<Tensor, Failure> {
     if !matches!(x.dtype(), Stored::F16 | Stored::BF16) {
         return Ok(x.clone());
     }
-    has_room(x.dims())?;
+    has_room(x.dims(), Stored::F32)?;
     Ok(x.to_dtype(Stored::F32)?)
 }
 

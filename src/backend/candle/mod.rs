@@ -8,6 +8,7 @@
 //! | powers by tensors | it goes by the logarithm, which a negative number has not |
 //! | cumsum | it multiplies by a triangular matrix, as large as the axis squared: NaN and infinities reach the sums before them |
 //! | cumprod, cummax, cummin | it has none |
+//! | random numbers, `arange` | the same on every backend; candle's ranges add up |
 //! | scatter and select_assign that multiply, or keep the greater or lesser | it has none |
 //! | scatter and select_assign that add `i64` | it panics on overflow, where overflow checks are on |
 //! | matmul of integers | it has none |
@@ -19,7 +20,6 @@
 //! Half types are widened to `f32` for sums, matrix products and convolutions. Arithmetic of integers on the CPU is given to
 //! `candle` as kernels of its extension point: its own panics on overflow, where overflow checks are on.
 
-use super::flex::{Flex, FlexDevice};
 use super::memory::{room, room_for};
 use super::{Backend, BackendTypes, Local, LocalBackend, PlainBackend, Readable, Supports, host};
 use crate::data::TensorData;
@@ -104,8 +104,7 @@ impl Backend for Candle {
             }
             // Random bits are the same on every backend, and so are the steps of a range: those of `candle` add up.
             CreateOp::Arange { .. } | CreateOp::Uniform { .. } | CreateOp::Normal { .. } => {
-                let values = Flex::create(op, meta, &FlexDevice::default())?;
-                Candle::upload(Flex::into_data(values)?, device)
+                host::create::<Candle>(op, meta, device)
             }
         }
     }

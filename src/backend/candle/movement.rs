@@ -1,7 +1,7 @@
 //! Movement. Permutations, stretched axes and ranges are views; `candle` has no negative strides, and none but 1 for a
 //! range, so that flips and steps copy.
 
-use candle_core::Tensor;
+use candle_core::{DType as Stored, Tensor};
 
 use super::storage::{CandleTensor, Failure, contiguous, full, has_room};
 use super::{Native, native};
@@ -133,7 +133,7 @@ fn pick(x: &Tensor, axis: usize, places: impl ExactSizeIterator<Item = usize>) -
         // All are the same.
         return Ok(x.narrow(axis, 0, count)?);
     }
-    has_room(&[count])?;
+    has_room(&[count], Stored::I64)?;
     let places: Vec<i64> = places.map(|place| place as i64).collect();
     let places = Tensor::from_vec(places, count, x.device())?;
     Ok(contiguous(x)?.index_select(&places, axis)?)

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use candle_core::{DType as Stored, Tensor, WithDType};
 
 use crate::backend::Device;
-use crate::backend::memory::room;
+use crate::backend::memory::{room, room_of};
 use crate::data::{Buffer, TensorData};
 use crate::element::{DType, Element, Scalar};
 use crate::error::Error;
@@ -337,14 +337,12 @@ fn unsupported(dtype: DType) -> Failure {
 pub(super) fn contiguous(x: &Tensor) -> Result<Tensor, Failure> {
     if !x.is_contiguous() {
         // A stretched view may have more elements than there is memory.
-        has_room(x.dims())?;
+        has_room(x.dims(), x.dtype())?;
     }
     Ok(x.contiguous()?)
 }
 
-/// Asks whether so many elements of any type can be allocated.
-pub(super) fn has_room(dims: &[usize]) -> Result<(), Failure> {
-    let shape = Shape::from(dims);
-    let dtype = DType::F64;
-    Ok(room("copy", &Meta { shape, dtype })?)
+/// Asks whether so many elements can be allocated.
+pub(super) fn has_room(dims: &[usize], dtype: Stored) -> Result<(), Failure> {
+    Ok(room_of("copy", &dims.into(), dtype.size_in_bytes())?)
 }

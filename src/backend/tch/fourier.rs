@@ -11,7 +11,7 @@ pub(super) fn rfft(x: &LibTorchTensor, meta: &Meta) -> Outcome<LibTorchTensor> {
     let n = x.tensor().size()[x.shape().rank() - 1];
     let spectrum = wide(x)?.f_fft_rfft(None, -1, "backward")?;
     let parts = Tensor::f_stack(&[spectrum.f_real()?, spectrum.f_imag()?], 0)?;
-    without_ends(&parts.f_select(0, 1)?, n)?;
+    without_ends(&mut parts.f_select(0, 1)?, n)?;
     made(parts.f_totype(kind(meta.dtype)?)?, x, meta)
 }
 
@@ -23,8 +23,8 @@ pub(super) fn irfft(
 ) -> Outcome<LibTorchTensor> {
     let n = n as i64;
     // To be written to; a copy of a stretched tensor is whole.
-    let own = copied(im.tensor(), im.dtype().widened())?;
-    without_ends(&own, n)?;
+    let mut own = copied(im.tensor(), im.dtype().widened())?;
+    without_ends(&mut own, n)?;
     let y = Tensor::f_complex(&wide(re)?, &own)?.f_fft_irfft(n, -1, "backward")?;
     made(y.f_totype(kind(meta.dtype)?)?, re, meta)
 }
@@ -51,7 +51,7 @@ fn wide(x: &LibTorchTensor) -> Outcome<Tensor> {
 }
 
 /// Sets the imaginary parts to 0 that a spectrum of `n` real numbers has not, also where there are NaNs.
-fn without_ends(imaginary: &Tensor, n: i64) -> Outcome<()> {
+fn without_ends(imaginary: &mut Tensor, n: i64) -> Outcome<()> {
     let _ = imaginary.f_narrow(-1, 0, 1)?.f_zero_()?;
     if n % 2 == 0 {
         let _ = imaginary.f_narrow(-1, n / 2, 1)?.f_zero_()?;

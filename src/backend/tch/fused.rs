@@ -15,7 +15,12 @@ pub(super) fn fused(op: FusedOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorc
     match op {
         FusedOp::Softmax { x, axis } => made(x.tensor().f_softmax(axis as i64, None)?, &x, meta),
         FusedOp::LogSoftmax { x, axis } => made(x.tensor().f_log_softmax(axis as i64, None)?, &x, meta),
-        FusedOp::Gelu { x, tanh } => made(x.tensor().f_gelu(if tanh { "tanh" } else { "none" })?, &x, meta),
+        FusedOp::Gelu { x, tanh: true } => made(x.tensor().f_gelu("tanh")?, &x, meta),
+        FusedOp::Gelu { x, tanh: false } => {
+            // libtorch's leaves the range of the type on its way from a great number, which is its own result.
+            let t = x.tensor();
+            made(t.f_where_self(&t.f_gt(16.0)?, &t.f_gelu("none")?)?, &x, meta)
+        }
         FusedOp::Silu { x } => made(x.tensor().f_silu()?, &x, meta),
         FusedOp::LayerNorm { x, weight, bias, eps } => {
             let width = x.tensor().size()[x.shape().rank() - 1];
@@ -35,18 +40,23 @@ pub(super) fn fused(op: FusedOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorc
             causal,
             scale,
         } if !(q.is_empty() || k.is_empty() || v.is_empty()) => {
-            let hidden = hidden(&q, &k, mask.as_ref(), bias.as_ref(), causal)?;
+            let rank = q.shape().rank();
+            let (m, n) = (q.shape()[rank - 2], k.shape()[rank - 2]);
+            // One query sees all keys. libtorch counts from the first, which is the same for as many keys as queries.
+            let causal = causal && m > 1;
+            let own = causal && m == n && mask.is_none() && bias.is_none();
+            let hidden = hidden(&q, [m, n], mask.as_ref(), bias.as_ref(), causal && !own)?;
             let batch = &meta.shape[..meta.shape.rank() - 2];
             let stretched = |x: &LibTorchTensor| {
                 let own = &x.shape()[batch.len()..];
                 x.tensor().f_expand(&sizes(&[batch, own].concat())[..], false)
             };
             let (qt, kt, vt) = (stretched(&q)?, stretched(&k)?, stretched(&v)?);
-            let y = Tensor::f_scaled_dot_product_attention(&qt, &kt, &vt, hidden, 0.0, false, scale, false)?;
+            let y = Tensor::f_scaled_dot_product_attention(&qt, &kt, &vt, hidden, 0.0, own, scale, false)?;
             made(y, &q, meta)
         }
         FusedOp::CrossEntropy { logits, targets } => {
-            let targets = places("gather", &targets, 1, logits.shape()[1])?;
+            let targets = places("cross_entropy", &targets, 1, logits.shape()[1])?;
             let none = None::<&Tensor>;
             // An ignored class is one that is none.
             let ignored = -1;
@@ -67,13 +77,11 @@ pub(super) fn fused(op: FusedOp<LibTorchTensor>, meta: &Meta) -> Outcome<LibTorc
 /// What is added to the scores, -∞ where they are hidden.
 fn hidden(
     q: &LibTorchTensor,
-    k: &LibTorchTensor,
+    [m, n]: [usize; 2],
     mask: Option<&LibTorchTensor>,
     bias: Option<&LibTorchTensor>,
     causal: bool,
 ) -> Outcome<Option<Tensor>> {
-    let rank = q.shape().rank();
-    let (m, n) = (q.shape()[rank - 2] as i64, k.shape()[rank - 2] as i64);
     let options = (kind(q.dtype())?, q.device().place());
     let mut hidden = bias.map(|bias| bias.tensor().f_alias()).transpose()?;
     let mut hide = |places: &Tensor| -> Outcome<()> {
@@ -90,6 +98,12 @@ fn hidden(
     }
     if causal {
         // Key j is hidden from query i if j > i + n - m.
+        let scores = Meta {
+            shape: [m, n].into(),
+            dtype: q.dtype(),
+        };
+        q.device().room("attention", &scores)?;
+        let [m, n] = [m, n].map(|n| n as i64);
         let all = Tensor::f_full([m, n], 1, (tch::Kind::Bool, options.1))?;
         hide(&all.f_triu(n - m + 1)?)?;
     }

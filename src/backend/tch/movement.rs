@@ -5,7 +5,6 @@ use tch::Tensor;
 use super::elementwise::{copied, made};
 use super::failure::Outcome;
 use super::storage::{LibTorchTensor, kind, number, sizes};
-use crate::backend::memory::room;
 use crate::op::{HasMeta, Meta, MoveOp, PadMode, SliceRange};
 
 pub(super) fn movement(op: MoveOp, x: LibTorchTensor, meta: &Meta) -> Outcome<LibTorchTensor> {
@@ -15,7 +14,7 @@ pub(super) fn movement(op: MoveOp, x: LibTorchTensor, meta: &Meta) -> Outcome<Li
             let to = sizes(&to);
             // A copy where no view is possible; where there is no room for one, only a view will do.
             if !t.is_contiguous()
-                && let Err(full) = room("reshape", meta)
+                && let Err(full) = x.device().room("reshape", meta)
             {
                 return t
                     .f_view(&to[..])
@@ -36,11 +35,11 @@ pub(super) fn movement(op: MoveOp, x: LibTorchTensor, meta: &Meta) -> Outcome<Li
                 return Ok(x.view(y, meta));
             }
             // libtorch has no strides that go back.
-            room("slice", meta)?;
+            x.device().room("slice", meta)?;
             made(y.f_flip(&backwards[..])?, &x, meta)
         }
         MoveOp::Flip(axes) => {
-            room("flip", meta)?;
+            x.device().room("flip", meta)?;
             made(t.f_flip(&sizes(&axes)[..])?, &x, meta)
         }
         MoveOp::Pad(pads, _) if pads.iter().all(|&pad| pad == (0, 0)) => Ok(x),

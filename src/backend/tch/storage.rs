@@ -46,8 +46,9 @@ struct Handle(Tensor);
 
 // SAFETY: libtorch counts references atomically, and says that calls which only read a tensor may run on several threads
 // at once. A shared `Handle` gives out `&Tensor`, and this module and its siblings make nothing but reading calls by
-// such a reference: those of tch that write to a tensor take `&mut Tensor`, which `LibTorchTensor::writable` alone gives, to
-// whoever is the only holder of the elements. None asks for a gradient, so that nothing is recorded beside a tensor.
+// such a reference. What writes is called on what `LibTorchTensor::writable` gives, to whoever is the only holder of the
+// elements, or on a tensor that the same function has just made, and on views of it. A view of a shared tensor must never be
+// written to, which no type checks. None asks for a gradient, so that nothing is recorded beside a tensor.
 unsafe impl Sync for Handle {}
 
 impl LibTorchDevice {
@@ -77,9 +78,16 @@ impl LibTorchDevice {
         }
         Err(Error::NoDevice {
             device: format!("tch:cuda:{index}"),
-            message: format!(
-                "libtorch finds {found} GPUs; it takes a build of libtorch with CUDA, and a driver for the GPU"
-            ),
+            message: match found {
+                0 => {
+                    "libtorch finds no GPU; it takes a build of libtorch with CUDA, and a driver for the GPU"
+                        .into()
+                }
+                _ => format!(
+                    "libtorch finds {found}, from `tch:cuda:0` to `tch:cuda:{}`",
+                    found - 1
+                ),
+            },
         })
     }
 
@@ -97,6 +105,11 @@ impl LibTorchDevice {
 
     pub(super) fn is_cpu(&self) -> bool {
         self.place == tch::Device::Cpu
+    }
+
+    /// Asks whether so much can be allocated. A GPU's memory is not the host's: libtorch reports what it lacks.
+    pub(super) fn room(&self, op: &'static str, x: &impl HasMeta) -> Result<(), Error> {
+        if self.is_cpu() { room(op, x) } else { Ok(()) }
     }
 }
 
