@@ -55,7 +55,7 @@ pub(super) fn room_beside<T>(op: &'static str, count: Option<usize>) -> Result<(
         return Ok(());
     }
     let bytes = bytes.map_or("more than 2^64".into(), |bytes| bytes.to_string());
-    let message = format!("a kernel of this size takes {bytes} bytes, more than can be allocated");
+    let message = format!("its tables take {bytes} bytes, more than can be allocated");
     Err(Error::argument(op, message))
 }
 

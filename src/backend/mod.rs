@@ -11,6 +11,8 @@ use crate::op::{CreateOp, HasMeta, Meta, Op};
 #[cfg(feature = "candle")]
 pub mod candle;
 pub(crate) mod extremes;
+#[cfg(any(feature = "candle", feature = "tch"))]
+mod failure;
 pub mod flex;
 #[cfg(any(feature = "candle", feature = "tch"))]
 mod host;

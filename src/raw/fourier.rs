@@ -14,9 +14,9 @@ const MAX_RADIX: usize = 64;
 
 /// Numbers with an imaginary part.
 #[derive(Clone)]
-pub(super) struct Complex<B: Backend> {
-    pub(super) re: Raw<B>,
-    pub(super) im: Raw<B>,
+pub(crate) struct Complex<B: Backend> {
+    pub(crate) re: Raw<B>,
+    pub(crate) im: Raw<B>,
 }
 
 impl<B: Backend> Complex<B> {
@@ -43,7 +43,7 @@ impl<B: Backend> Complex<B> {
         Raw::stack(vec![self.re, self.im], axis)
     }
 
-    pub(super) fn unstack(x: Raw<B>, axis: usize) -> Result<Self, Error> {
+    pub(crate) fn unstack(x: Raw<B>, axis: usize) -> Result<Self, Error> {
         let part = |i| x.clone().narrow(axis, i, 1)?.squeeze_dim(axis);
         Ok(Complex::new(part(0)?, part(1)?))
     }

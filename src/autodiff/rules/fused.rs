@@ -5,7 +5,8 @@ use crate::autodiff::{AutodiffBackend, LeafId, NoCheckpointing};
 use crate::backend::PlainBackend;
 use crate::error::Error;
 use crate::op::{BinaryOp, FusedOp, ScatterMode, lower};
-use crate::raw::{Raw, fourier};
+use crate::raw::Raw;
+use crate::raw::fourier::{self, Complex};
 
 pub(super) fn reads<T: Wanted>(op: &FusedOp<T>) -> Reads {
     match op {
@@ -64,9 +65,9 @@ pub(super) fn fused<B: PlainBackend>(
         }
         // The adjoint of a sum with exp(iφ) is the one with exp(-iφ): the same with the parts exchanged.
         FusedOp::Cfft { inverse, .. } => {
-            let (im, re) = (part(&grad, 0)?, part(&grad, 1)?);
-            let y = Raw::fused(FusedOp::Cfft { re, im, inverse })?;
-            Ok(smallvec![Some(part(&y, 1)?), Some(part(&y, 0)?)])
+            let Complex { re: im, im: re } = Complex::unstack(grad, 0)?;
+            let y = Complex::unstack(Raw::fused(FusedOp::Cfft { re, im, inverse })?, 0)?;
+            Ok(smallvec![Some(y.im), Some(y.re)])
         }
         op @ (FusedOp::Gelu { .. } | FusedOp::LayerNorm { .. } | FusedOp::Attention { .. }) => {
             through_lowering(op, grad)
@@ -79,8 +80,7 @@ fn rfft_adjoint<B: PlainBackend>(grad: Raw<B>, n: usize) -> Result<Raw<B>, Error
     let dtype = grad.dtype();
     let grad = grad.widen()?;
     let weights = fourier::weights(n, n as f64, n as f64 / 2.0, &grad)?;
-    let grad = grad.mul(weights)?;
-    let (re, im) = (part(&grad, 0)?, part(&grad, 1)?);
+    let Complex { re, im } = Complex::unstack(grad.mul(weights)?, 0)?;
     Raw::fused(FusedOp::Irfft { re, im, n })?.cast(dtype)
 }
 
@@ -89,13 +89,8 @@ fn irfft_adjoint<B: PlainBackend>(grad: Raw<B>, n: usize) -> Result<[Raw<B>; 2],
     let dtype = grad.dtype();
     let y = Raw::fused(FusedOp::Rfft { x: grad.widen()? })?;
     let weights = fourier::weights(n, 1.0 / n as f64, 2.0 / n as f64, &y)?;
-    let y = y.mul(weights)?.cast(dtype)?;
-    Ok([part(&y, 0)?, fourier::only_paired(part(&y, 1)?, n)?])
-}
-
-/// The real parts (0) or the imaginary parts (1) of what a transform gives.
-fn part<B: PlainBackend>(x: &Raw<B>, part: usize) -> Result<Raw<B>, Error> {
-    x.clone().narrow(0, part, 1)?.squeeze_dim(0)
+    let Complex { re, im } = Complex::unstack(y.mul(weights)?.cast(dtype)?, 0)?;
+    Ok([re, fourier::only_paired(im, n)?])
 }
 
 /// The gradients of what the op means in terms of the others, on a tape of its own.

@@ -3,8 +3,9 @@
 use candle_core::{DType as Stored, Tensor};
 
 use super::linear::widened;
-use super::storage::{CandleTensor, Failure, contiguous, has_room};
+use super::storage::{CandleTensor, contiguous, has_room};
 use super::{Native, native};
+use crate::backend::failure::Failure;
 use crate::op::{ConvOp, ConvOptions, Meta};
 
 type Padding<'a> = &'a [(usize, usize)];

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use candle_core::Tensor;
 
 use super::integer;
-use super::storage::{CandleDevice, CandleTensor, Failure, full, stored};
+use super::storage::{CandleDevice, CandleTensor, full, stored};
 use super::{Native, native};
+use crate::backend::failure::Failure;
 use crate::element::{DType, Scalar};
 use crate::op::{Arg, BinaryOp, CompareOp, HasMeta, Meta, UnaryOp};
 use crate::shape::Shape;

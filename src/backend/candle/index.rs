@@ -5,8 +5,9 @@ use candle_core::{DType as Stored, Tensor};
 
 use super::elementwise::{choose, is_nan};
 use super::movement::{places, slice};
-use super::storage::{CandleTensor, Failure, contiguous, has_room};
+use super::storage::{CandleTensor, contiguous, has_room};
 use super::{Native, native};
+use crate::backend::failure::Failure;
 use crate::op::{HasMeta, IndexOp, Meta, ScatterMode, SliceRange};
 
 pub(super) fn index(op: &IndexOp<CandleTensor>, meta: &Meta) -> Native {

@@ -5,7 +5,7 @@ use candle_core::cpu_backend::binary_map;
 use candle_core::{CpuStorage, CustomOp1, CustomOp2, Layout, Result, Shape, Tensor, bail};
 use num_traits::{CheckedDiv, WrappingAdd, WrappingMul, WrappingSub, Zero};
 
-use super::storage::Failure;
+use crate::backend::failure::Failure;
 use crate::op::BinaryOp;
 
 /// Addition, subtraction, multiplication or division of integers, where no divisor is 0.

@@ -2,8 +2,9 @@
 
 use candle_core::{DType as Stored, Tensor};
 
-use super::storage::{CandleTensor, Failure, contiguous, has_room};
+use super::storage::{CandleTensor, contiguous, has_room};
 use super::{Native, native};
+use crate::backend::failure::Failure;
 use crate::op::{HasMeta, Meta};
 
 pub(super) fn matmul(a: &CandleTensor, b: &CandleTensor, meta: &Meta) -> Native {

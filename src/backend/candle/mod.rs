@@ -20,6 +20,7 @@
 //! Half types are widened to `f32` for sums, matrix products and convolutions. Arithmetic of integers on the CPU is given to
 //! `candle` as kernels of its extension point: its own panics on overflow, where overflow checks are on.
 
+use super::failure::Failure;
 use super::memory::{room, room_for};
 use super::{Backend, BackendTypes, Local, LocalBackend, PlainBackend, Readable, Supports, host};
 use crate::data::TensorData;
@@ -41,7 +42,7 @@ mod storage;
 mod tests;
 
 pub use storage::{CandleDevice, CandleTensor};
-use storage::{DTYPES, Failure, contiguous, full};
+use storage::{DTYPES, contiguous, full};
 
 /// A backend on the `candle-core` crate, for the element types that it computes with.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,9 @@
 
 use candle_core::{DType as Stored, Tensor};
 
-use super::storage::{CandleTensor, Failure, contiguous, full, has_room};
+use super::storage::{CandleTensor, contiguous, full, has_room};
 use super::{Native, native};
+use crate::backend::failure::Failure;
 use crate::op::{HasMeta, Meta, MoveOp, PadMode, SliceRange};
 
 pub(super) fn movement(op: &MoveOp, x: &CandleTensor, meta: &Meta) -> Native {

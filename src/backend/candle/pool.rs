@@ -4,8 +4,9 @@ use candle_core::Tensor;
 
 use super::conv::padded;
 use super::linear::widened;
-use super::storage::{CandleTensor, Failure, contiguous};
+use super::storage::{CandleTensor, contiguous};
 use super::{Native, native};
+use crate::backend::failure::Failure;
 use crate::op::{HasMeta, Meta, PoolOp, PoolOptions};
 
 pub(super) fn pool(op: &PoolOp, x: &CandleTensor, meta: &Meta) -> Native {

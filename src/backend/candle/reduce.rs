@@ -4,8 +4,9 @@ use candle_core::{DType as Stored, Tensor};
 
 use super::elementwise::is_nan;
 use super::linear::widened;
-use super::storage::{CandleTensor, Failure, contiguous};
+use super::storage::{CandleTensor, contiguous};
 use super::{Native, integer, native};
+use crate::backend::failure::Failure;
 use crate::op::{HasMeta, Meta, ReduceOp, ScanOp};
 
 pub(super) fn reduce(op: ReduceOp, x: &CandleTensor, axes: &[usize], meta: &Meta) -> Native {

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use candle_core::{DType as Stored, Tensor, WithDType};
 
 use crate::backend::Device;
+use crate::backend::failure::{Failure, first_line};
 use crate::backend::memory::{room, room_of};
 use crate::data::{Buffer, TensorData};
 use crate::element::{DType, Element, Scalar};
@@ -34,12 +35,6 @@ pub struct CandleTensor {
     shape: Shape,
     dtype: DType,
     device: CandleDevice,
-}
-
-/// What went wrong inside: the name of the op comes on the way out.
-pub(super) enum Failure {
-    Candle(candle_core::Error),
-    Keyway(Error),
 }
 
 /// The element types that `candle` computes with on the CPU.
@@ -135,7 +130,7 @@ impl CandleDevice {
             .map(|device| Self::on(device, seed))
             .map_err(|error| Error::NoDevice {
                 device: format!("candle:{kind}:{ordinal}"),
-                message: first_line(&error),
+                message: first_line(error),
             })
     }
 
@@ -276,34 +271,8 @@ impl fmt::Debug for CandleTensor {
 
 impl From<candle_core::Error> for Failure {
     fn from(error: candle_core::Error) -> Self {
-        Failure::Candle(error)
+        Failure::of_engine("Candle", error)
     }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::Keyway(error)
-    }
-}
-
-impl Failure {
-    /// The error, of an op of this name.
-    pub(super) fn of(self, op: &'static str) -> Error {
-        match self {
-            Failure::Candle(error) => Error::Backend {
-                op: op.into(),
-                backend: "Candle".into(),
-                message: first_line(&error),
-            },
-            Failure::Keyway(error) => error,
-        }
-    }
-}
-
-/// What `candle` says, without the backtrace that it may add.
-fn first_line(error: &candle_core::Error) -> String {
-    let text = error.to_string();
-    text.lines().next().unwrap_or_default().to_owned()
 }
 
 /// The element type in which `candle` holds this one.
@@ -326,7 +295,7 @@ pub(super) fn full(
 }
 
 fn unsupported(dtype: DType) -> Failure {
-    Failure::Keyway(Error::Unsupported {
+    Failure::Ours(Error::Unsupported {
         backend: "Candle".into(),
         got: dtype,
         supported: DTYPES.to_vec(),

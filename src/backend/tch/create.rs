@@ -3,8 +3,9 @@
 use tch::Tensor;
 
 use super::LibTorch;
-use super::failure::{Failure, Outcome};
+use super::failure::Outcome;
 use super::storage::{LibTorchDevice, LibTorchTensor, kind, number, sizes};
+use crate::backend::failure::Failure;
 use crate::backend::host;
 use crate::op::{CreateOp, Meta};
 

@@ -4,10 +4,11 @@ use tch::{Reduction, Tensor};
 
 use super::LibTorch;
 use super::elementwise::made;
-use super::failure::{Failure, Outcome};
+use super::failure::Outcome;
 use super::fourier;
 use super::index::places;
 use super::storage::{LibTorchTensor, kind, sizes};
+use crate::backend::failure::Failure;
 use crate::op::{FusedOp, HasMeta, Meta, lower};
 
 /// An op whose result has at least one element.

@@ -26,6 +26,7 @@
 
 use tch::Tensor;
 
+use super::failure::Failure;
 use super::host;
 use super::memory::room_for;
 use crate::backend::{Backend, BackendTypes, Local, LocalBackend, PlainBackend, Readable, Supports};
@@ -48,7 +49,7 @@ mod reduce;
 mod storage;
 mod window;
 
-use failure::{Failure, Outcome};
+use failure::Outcome;
 pub use storage::{LibTorchDevice, LibTorchTensor};
 
 /// A backend on libtorch.
@@ -114,7 +115,7 @@ impl Backend for LibTorch {
         }
         // What is read is waited for.
         let read = || Tensor::f_zeros([1], (tch::Kind::Float, device.place()))?.f_double_value(&[0]);
-        read().map(drop).map_err(|error| Failure::Torch(error).of("sync"))
+        read().map(drop).map_err(|error| Failure::from(error).of("sync"))
     }
 }
 

@@ -242,12 +242,7 @@ impl<F: Float> Transform<F> {
         to_im[half] = F::ZERO;
         let count = half - 1;
         let [w, v] = &self.halves;
-        let (re, im, w, v) = (
-            &re[1..][..count],
-            &im[1..][..count],
-            &w[1..][..count],
-            &v[1..][..count],
-        );
+        let [re, im, w, v] = [re, im, w, v].map(|x| &x[1..][..count]);
         let (to_re, to_im) = (&mut to_re[1..][..count], &mut to_im[1..][..count]);
         let one_half: F = real(0.5);
         for k in 0..count {
@@ -304,12 +299,7 @@ impl<F: Float> Transform<F> {
         z_im[0] = scale * one_half * (re[0] - re[half]);
         let count = half - 1;
         let [w, v] = &self.halves;
-        let (re, im, w, v) = (
-            &re[1..][..count],
-            &im[1..][..count],
-            &w[1..][..count],
-            &v[1..][..count],
-        );
+        let [re, im, w, v] = [re, im, w, v].map(|x| &x[1..][..count]);
         let (z_re, z_im) = (&mut z_re[1..][..count], &mut z_im[1..][..count]);
         for k in 0..count {
             let (a, b, c, d) = (re[k], im[k], re[count - 1 - k], im[count - 1 - k]);
